@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the network sees: graphs of messages and local work, as plain columns.
+
+A :class:`Template` is one collective in group coordinates: every message, every local reduction, and what waits for what.
+A :class:`Schedule` is a whole run: computes and collective participations per rank, where a collective is an *instance*
+that refers to a template and a group. Engines expand an instance when its first member joins and free it when the last
+part is done, so that a run never holds all its messages at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["EdgeOn", "OpKind", "OuterKind", "PoolOrder", "Schedule", "Template"]
+
+IntColumn = NDArray[np.int32]
+LongColumn = NDArray[np.int64]
+ByteColumn = NDArray[np.uint8]
+
+
+class OpKind(IntEnum):
+    """What an operation of a template is."""
+
+    SEND = 0
+    REDUCE = 1
+    COMPUTE = 2
+
+
+class OuterKind(IntEnum):
+    """What an operation of a schedule is."""
+
+    COMPUTE = 0
+    COLLECTIVE = 1
+    MEMORY = 2
+
+
+class EdgeOn(IntEnum):
+    """The moment of a message that a dependant waits for.
+
+    ``SENT``: the last byte left the sender. ``DELIVERED``: the last byte is at the receiver. ``ACKED``: the last
+    acknowledgement is back at the sender. A local operation has one moment only, its end.
+    """
+
+    SENT = 0
+    DELIVERED = 1
+    ACKED = 2
+
+
+class PoolOrder(IntEnum):
+    """In which order a pool grants its units to those who wait."""
+
+    FIFO = 0
+    LIFO = 1
+    PRIORITY = 2
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Template:
+    """One collective in group coordinates.
+
+    Attributes
+    ----------
+    collective, algorithm : names, such as ``"all_reduce"`` and ``"ring"``.
+    ranks : size of the group.
+    kind : u8[m], :class:`OpKind`.
+    src, dst : i32[m], group coordinates; a local operation has ``dst == src``. An operation belongs to ``src``.
+    size_bytes : i64[m], payload of a message, or bytes worked on.
+    duration_ps : i64[m], time of a local operation; 0 for a message.
+    phase, chunk : i32[m], labels for tables.
+    dep_ptr, dep_op, dep_on : operation ``i`` waits for ``dep_op[dep_ptr[i]:dep_ptr[i + 1]]``, each at ``dep_on``
+        (:class:`EdgeOn`). Every dependency precedes its dependant.
+    pool_owner, pool_capacity, pool_order : counting semaphores of each instance; owner is a group coordinate.
+    use_ptr, use_pool, release_on : operation ``i`` takes one unit of each of its pools, in order, before it starts, and
+        returns it at ``release_on``.
+    block_ptr, block, combine : what a message carries, for the data-flow check only: its blocks of the collective's
+        buffer, and whether the receiver adds them to its own (1) or keeps them as they are (0).
+    notify_on : the moment at which the receiver's part counts a message as received.
+    """
+
+    collective: str
+    algorithm: str
+    ranks: int
+    kind: ByteColumn
+    src: IntColumn
+    dst: IntColumn
+    size_bytes: LongColumn
+    duration_ps: LongColumn
+    phase: IntColumn
+    chunk: IntColumn
+    dep_ptr: LongColumn
+    dep_op: IntColumn
+    dep_on: ByteColumn
+    pool_owner: IntColumn
+    pool_capacity: IntColumn
+    pool_order: ByteColumn
+    use_ptr: LongColumn
+    use_pool: IntColumn
+    release_on: ByteColumn
+    block_ptr: LongColumn
+    block: IntColumn
+    combine: ByteColumn
+    notify_on: EdgeOn = EdgeOn.DELIVERED
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    @property
+    def is_send(self) -> NDArray[np.bool_]:
+        """bool[m]: which operations are messages."""
+        return self.kind == OpKind.SEND
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row per operation: kind, src, dst, size_bytes, duration_ps, phase, chunk, after (list of predecessors)."""
+        import pandas as pd
+
+        after = np.split(self.dep_op, self.dep_ptr[1:-1]) if len(self) else []
+        return pd.DataFrame(
+            {
+                "kind": [OpKind(k).name.lower() for k in self.kind],
+                "src": self.src,
+                "dst": self.dst,
+                "size_bytes": self.size_bytes,
+                "duration_ps": self.duration_ps,
+                "phase": self.phase,
+                "chunk": self.chunk,
+                "after": [tuple(int(i) for i in ids) for ids in after],
+            }
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Schedule:
+    """A whole run: computes and participations of every rank, and the collectives they take part in.
+
+    Attributes
+    ----------
+    ranks : number of ranks of the job.
+    templates : the collectives' shapes, shared by instances.
+    group_ptr, group_rank : group ``g`` is ``group_rank[group_ptr[g]:group_ptr[g + 1]]``; position = group coordinate.
+    instance_template, instance_group, instance_priority, instance_call : one row per collective that is run;
+        ``instance_call`` is the index of the Trace's call.
+    kind : u8[ops], :class:`OuterKind`.
+    rank, duration_ps : owner and, for a local operation, time.
+    instance, member : for a participation, the instance and the owner's group coordinate; -1 else.
+    priority : u8[ops], order of grants in pools of order PRIORITY; larger first.
+    dep_ptr, dep_op : an operation starts when all of ``dep_op[dep_ptr[i]:dep_ptr[i + 1]]`` are done.
+    pool_owner, pool_capacity, pool_order, use_ptr, use_pool : streams and limits; a unit is held from start to end.
+    name, names : index into ``names`` per operation.
+    iteration, phase, phases : labels for tables; ``phase`` indexes ``phases``.
+    """
+
+    ranks: int
+    templates: tuple[Template, ...]
+    group_ptr: LongColumn
+    group_rank: IntColumn
+    instance_template: IntColumn
+    instance_group: IntColumn
+    instance_priority: ByteColumn
+    instance_call: IntColumn
+    kind: ByteColumn
+    rank: IntColumn
+    duration_ps: LongColumn
+    instance: IntColumn
+    member: IntColumn
+    priority: ByteColumn
+    dep_ptr: LongColumn
+    dep_op: IntColumn
+    pool_owner: IntColumn
+    pool_capacity: IntColumn
+    pool_order: ByteColumn
+    use_ptr: LongColumn
+    use_pool: IntColumn
+    name: IntColumn
+    names: tuple[str, ...]
+    iteration: IntColumn
+    phase: IntColumn
+    phases: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    def group(self, index: int) -> IntColumn:
+        """The ranks of group ``index``, in group order."""
+        return self.group_rank[self.group_ptr[index] : self.group_ptr[index + 1]]
+
+    @property
+    def message_count(self) -> int:
+        """How many messages the run will send."""
+        per_template = np.array([int(t.is_send.sum()) for t in self.templates], dtype=np.int64)
+        return int(per_template[self.instance_template].sum()) if len(self.instance_template) else 0
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row per operation: name, kind, rank, duration_ps, collective, iteration, phase, after."""
+        import pandas as pd
+
+        after = np.split(self.dep_op, self.dep_ptr[1:-1]) if len(self) else []
+        return pd.DataFrame(
+            {
+                "name": [self.names[i] for i in self.name],
+                "kind": [OuterKind(k).name.lower() for k in self.kind],
+                "rank": self.rank,
+                "duration_ps": self.duration_ps,
+                "collective": self.instance,
+                "iteration": self.iteration,
+                "phase": [self.phases[i] for i in self.phase],
+                "after": [tuple(int(i) for i in ids) for ids in after],
+            }
+        )

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The one seam between what is to be run and what runs it.
+
+An engine gets a Schedule, a Platform and flat, resolved figures, and returns raw columns. Everything a user sees is built
+from those columns by :mod:`astra_py.results`; nothing else in the package talks to an engine's inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from astra_py.collectives.schedule import EdgeOn
+
+if TYPE_CHECKING:
+    from astra_py.collectives.schedule import Schedule
+    from astra_py.platforms.platform import Platform
+
+__all__ = [
+    "AckPolicy",
+    "Engine",
+    "EngineColumns",
+    "EngineOptions",
+    "ExitReason",
+    "Progress",
+    "TimeRounding",
+    "TransportModel",
+    "WindowPolicy",
+]
+
+
+class AckPolicy(IntEnum):
+    """When a receiver acknowledges; the values are those of ``ns3::RoceNic::AckPolicy``."""
+
+    PER_PACKET = 0
+    EVERY = 1
+    PER_MESSAGE = 2
+    OUT_OF_BAND = 3
+
+
+class WindowPolicy(IntEnum):
+    """What limits a queue pair's unacknowledged bytes; the values are those of ``ns3::RoceNic::WindowPolicy``."""
+
+    NONE = 0
+    BDP = 1
+    FIXED = 2
+
+
+class TimeRounding(IntEnum):
+    """How a serialisation time becomes an integer; the values are those of ``ns3::Fabric``'s ``TimeRounding``."""
+
+    PS_CEIL = 0
+    NS_NEAREST = 1
+
+
+class ExitReason(StrEnum):
+    """Why an engine stopped."""
+
+    COMPLETED = "completed"
+    DEADLOCK = "deadlock"
+    EVENT_LIMIT = "event_limit"
+    TIME_LIMIT = "time_limit"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransportModel:
+    """A transport's figures as an engine needs them: integers in base units, every choice made.
+
+    Attributes
+    ----------
+    payload_bytes : largest payload of a packet.
+    header_bytes : line bytes beside the payload of every packet, or -1 for RoCEv2's own (82, and 98 on a first packet).
+    ack_bytes : line bytes of an ACK, or -1 for RoCEv2's own (86).
+    ack_policy, ack_every : when a receiver acknowledges; ``ack_every`` packets under ``EVERY``.
+    is_ack_class_shared : whether switches queue ACKs with the data instead of in a class before it.
+    window_policy, window_bytes : the limit of unacknowledged payload bytes per queue pair.
+    qps_per_peer : queue pairs to each destination; 0 makes a new one for each message.
+    timeout_ps : retransmission timeout, or -1 for the rule of ``transport.timeout = "auto"``.
+    send_latency_ps, receive_latency_ps : endpoint latencies of a message, before its first and after its last byte.
+    notify_on : the moment at which the receiver's side is told of a message.
+    time_rounding : see :class:`TimeRounding`.
+    """
+
+    payload_bytes: int
+    header_bytes: int
+    ack_bytes: int
+    ack_policy: AckPolicy
+    ack_every: int
+    is_ack_class_shared: bool
+    window_policy: WindowPolicy
+    window_bytes: int
+    qps_per_peer: int
+    timeout_ps: int
+    send_latency_ps: int
+    receive_latency_ps: int
+    notify_on: EdgeOn
+    time_rounding: TimeRounding
+
+
+#: Called now and then while an engine runs, with (simulated time in ps, events so far, finished operations, operations).
+Progress = Callable[[int, int, int, int], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineOptions:
+    """What a run needs beside its subject.
+
+    Attributes
+    ----------
+    seed : the run's seed; switches, losses and everything random derive theirs from it.
+    endpoint_delay_ps : between a rank joining a collective and its first post, and after each notification.
+    max_events, max_time_ps : limits, or -1.
+    progress : called about ten times a second, or None.
+    ns3_defaults : further ns-3 attribute defaults, full attribute name to ns-3's text form.
+    fault : for tests of the checks: "", "drop_message", "double_message" or "swap_sizes".
+    """
+
+    seed: int = 1
+    endpoint_delay_ps: int = 0
+    max_events: int = -1
+    max_time_ps: int = -1
+    progress: Progress | None = None
+    ns3_defaults: Mapping[str, str] = field(default_factory=dict)
+    fault: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EngineColumns:
+    """What an engine measured, as plain columns; private to the package.
+
+    Times are in ps and -1 where the moment never came. ``channel_*`` has one row per directed channel (see
+    :class:`astra_py.platforms.Platform`), ``message_*`` one row per message in order of posting, ``rank_*`` one per rank.
+    The analytic engine counts no frames: its ``channel_frames`` and the like are zero and its byte columns are computed.
+    """
+
+    op_start_ps: NDArray[np.int64]
+    op_end_ps: NDArray[np.int64]
+    message_instance: NDArray[np.int32]
+    message_op: NDArray[np.int32]
+    message_src: NDArray[np.int32]
+    message_dst: NDArray[np.int32]
+    message_size_bytes: NDArray[np.int64]
+    message_posted_ps: NDArray[np.int64]
+    message_sent_ps: NDArray[np.int64]
+    message_delivered_ps: NDArray[np.int64]
+    message_acked_ps: NDArray[np.int64]
+    message_delivered_bytes: NDArray[np.int64]
+    message_retransmitted_packets: NDArray[np.int64]
+    channel_line_bytes: NDArray[np.int64]
+    channel_frames: NDArray[np.int64]
+    channel_data_frames: NDArray[np.int64]
+    channel_payload_bytes: NDArray[np.int64]
+    channel_delivered_payload_bytes: NDArray[np.int64]
+    channel_dropped_frames: NDArray[np.int64]
+    channel_busy_ps: NDArray[np.int64]
+    channel_max_queue_bytes: NDArray[np.int64]
+    rank_sent_payload_bytes: NDArray[np.int64]
+    rank_received_payload_bytes: NDArray[np.int64]
+    counters: Mapping[str, int]
+    end_ps: int
+    exit_reason: ExitReason
+    waiting: tuple[str, ...] = ()
+    """Where the run did not complete: one line per thing that waits, and for what."""
+
+
+class Engine(Protocol):
+    """Runs a Schedule on a Platform."""
+
+    @property
+    def name(self) -> str:
+        """The engine's name in scenarios: ``packet``, ``analytic``."""
+        ...
+
+    def run(
+        self,
+        schedule: Schedule,
+        platform: Platform,
+        transport: TransportModel,
+        options: EngineOptions,
+    ) -> EngineColumns:
+        """Run ``schedule`` to its end, or to the reason why there is none (``exit_reason``).
+
+        Raises
+        ------
+        ConfigError : the engine cannot represent what it was given.
+        SimulationError : the engine's own invariants broke.
+        KeyboardInterrupt : the user interrupted the run.
+        """
+        ...

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Every error that the package raises on purpose, under one base, each with the exit code of the command line."""
+
+from __future__ import annotations
+
+__all__ = [
+    "AstraPyError",
+    "CheckError",
+    "ConfigError",
+    "DeadlockError",
+    "EngineCrash",
+    "SimulationError",
+    "TopologyError",
+    "WorkloadError",
+]
+
+
+class AstraPyError(Exception):
+    """Base of all errors of the package; ``exit_code`` is what the command line exits with."""
+
+    exit_code = 2
+
+
+class ConfigError(AstraPyError):
+    """A key, value, name or combination that is not allowed: says where, what, and what is allowed."""
+
+
+class WorkloadError(AstraPyError):
+    """A workload file or trace that cannot be understood: says file, line or node."""
+
+
+class TopologyError(AstraPyError):
+    """A platform that cannot be built or does not connect its ranks."""
+
+
+class SimulationError(AstraPyError):
+    """A run that did not come to its proper end; ``reason`` is one word for it.
+
+    Parameters
+    ----------
+    message : what happened.
+    reason : "deadlock", "event_limit", "time_limit", "check", "no_work" or "invariant".
+    """
+
+    exit_code = 3
+
+    def __init__(self, message: str, reason: str = "invariant") -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class DeadlockError(SimulationError):
+    """Nothing is left to happen and operations are unfinished; the message lists what waits for what."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, reason="deadlock")
+
+
+class CheckError(SimulationError):
+    """A run ended, and what it did is not what was declared."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, reason="check")
+
+
+class EngineCrash(AstraPyError):
+    """An engine's process died."""
+
+    exit_code = 4
