@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 __all__ = [
     "AstraPyError",
     "CheckError",
@@ -12,6 +14,7 @@ __all__ = [
     "SimulationError",
     "TopologyError",
     "WorkloadError",
+    "did_you_mean",
 ]
 
 
@@ -67,3 +70,11 @@ class EngineCrash(AstraPyError):
     """An engine's process died."""
 
     exit_code = 4
+
+
+def did_you_mean(name: str, allowed: Iterable[str]) -> str:
+    """End of an error message that names the allowed name nearest to ``name``; empty where none is near."""
+    import difflib
+
+    nearest = difflib.get_close_matches(name, list(allowed), n=1)
+    return f"; did you mean {nearest[0]!r}?" if nearest else ""
