@@ -66,7 +66,7 @@ class CheckError(SimulationError):
         super().__init__(message, reason="check")
 
 
-class EngineCrash(AstraPyError):
+class EngineCrash(AstraPyError):  # noqa: N818  (a public name; it is an event, as in "the engine crashed")
     """An engine's process died."""
 
     exit_code = 4

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Quantities as text: a number and its unit, exactly.
 
-The grammar is ``NUMBER [space] UNIT``, where ``NUMBER`` is a decimal such as ``64``, ``0.5`` or ``1e3`` and ``UNIT`` is one of
+The grammar is ``NUMBER [space] UNIT``, where ``NUMBER`` is a decimal such as ``64``, ``0.5`` or ``1e3``, and ``UNIT`` one of
 
 ========  ===================================================================================================
 size      ``B``, decimal ``kB MB GB TB``, binary ``KiB MiB GiB TiB``
@@ -9,9 +9,9 @@ rate      ``bps kbps Mbps Gbps Tbps``, the same as ``b/s kb/s Mb/s Gb/s Tb/s``, 
 time      ``ps ns us ms s``
 ========  ===================================================================================================
 
-Units are case-sensitive, ``b`` is bit and ``B`` is byte, ``GB`` is 10^9 bytes and ``GiB`` 2^30. Inside the package a size is
-integer bytes, a rate integer bits per second and a time integer picoseconds, each below 2^63; a text that does not name a
-whole number of those is refused rather than rounded.
+Units are case-sensitive, ``b`` is bit and ``B`` is byte, ``GB`` is 10^9 bytes and ``GiB`` 2^30. Inside the package a size
+is integer bytes, a rate integer bits per second and a time integer picoseconds, each below 2^63; a text that does not name
+a whole number of those is refused rather than rounded.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _RATE_UNITS = (
 _TIME_UNITS = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
 
 #: What people write for a unit of ours, with no spelling in common with it.
-_HABITS = {"µs": "us", "μs": "us", "usec": "us", "sec": "s", "byte": "B", "bytes": "B"}  # noqa: RUF001
+_HABITS = {"µs": "us", "μs": "us", "usec": "us", "sec": "s", "byte": "B", "bytes": "B"}
 
 
 @dataclass(frozen=True)
@@ -102,8 +102,8 @@ class Quantity:
         Raises
         ------
         ConfigError
-            no number, no unit, an unknown unit (with the nearest one), a negative, a fraction of the base unit, or a value
-            that does not fit.
+            no number, no unit, an unknown unit (with the nearest one), a negative, a fraction of the base unit, or a
+            value that does not fit.
         """
         if not isinstance(text, str):
             raise ConfigError(f"{text!r} is not a {self.name}: write text with a unit, such as {self.example!r}")
@@ -161,11 +161,11 @@ class Quantity:
             problem = f"unknown unit {unit!r}"
             meant = [_HABITS.get(unit, "")] + [known for known in self.units if known.casefold() == unit.casefold()]
         nearest = [repr(number + known) for known in meant if known in self.units]
-        if nearest:
-            hint = f"; did you mean {' or '.join(nearest)}?"
-        else:
-            hint = "" if other else did_you_mean(unit, self.units)
-        return f"{text!r} is not a {self.name}: {problem}{hint} (b is bit, B is byte; units of {self.name}: {' '.join(self.units)})"
+        hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ""
+        if not hint and other is None:
+            hint = did_you_mean(unit, self.units)
+        units = " ".join(self.units)
+        return f"{text!r} is not a {self.name}: {problem}{hint} (b is bit, B is byte; units of {self.name}: {units})"
 
 
 _BIT_UNITS = {"b", "kb", "Mb", "Gb", "Tb", "Kib", "Mib", "Gib", "Tib", "bit", "kbit", "Mbit", "Gbit", "Tbit"}

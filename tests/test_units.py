@@ -105,7 +105,7 @@ def test_times(text: str, time_ps: int) -> None:
     ],
 )
 def test_refusals_say_what_is_wrong(quantity: Quantity, text: str, says: str) -> None:
-    with pytest.raises(ConfigError, match=".") as caught:
+    with pytest.raises(ConfigError) as caught:
         quantity.parse(text)
     assert says in str(caught.value)
     assert repr(text) in str(caught.value)
@@ -138,7 +138,7 @@ def test_parse_is_exact_or_refused(quantity: Quantity, number: object, data: st.
     if exact.denominator == 1 and exact <= INT64_MAX:
         assert quantity.parse(text) == exact
     else:
-        with pytest.raises(ConfigError):
+        with pytest.raises(ConfigError, match="not a whole number|too large"):
             quantity.parse(text)
 
 
@@ -165,12 +165,7 @@ def test_formats_read_well() -> None:
         "12.5Gbps",
         "12.8Tbps",
     ]
-    assert [format_time(v) for v in (500_000, 1_500_000, 51_678_000, 123_456_789)] == [
-        "500ns",
-        "1.5us",
-        "51678ns",
-        "123456789ps",
-    ]
+    assert [format_time(v) for v in (500_000, 1_500_000, 51_678_000)] == ["500ns", "1.5us", "51678ns"]
 
 
 @pytest.mark.parametrize("value", [-1, INT64_MAX + 1])
