@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Quantities as text: a number and its unit, exactly.
 
-The grammar is ``NUMBER [space] UNIT``, where ``NUMBER`` is a decimal such as ``64``, ``0.5`` or ``1e3``, and ``UNIT`` one of
+The grammar is ``NUMBER [space] UNIT``, where ``NUMBER`` is a decimal such as ``64``, ``0.5`` or ``1e3``:
 
 ========  ===================================================================================================
 size      ``B``, decimal ``kB MB GB TB``, binary ``KiB MiB GiB TiB``
@@ -9,9 +9,9 @@ rate      ``bps kbps Mbps Gbps Tbps``, the same as ``b/s kb/s Mb/s Gb/s Tb/s``, 
 time      ``ps ns us ms s``
 ========  ===================================================================================================
 
-Units are case-sensitive, ``b`` is bit and ``B`` is byte, ``GB`` is 10^9 bytes and ``GiB`` 2^30. Inside the package a size
-is integer bytes, a rate integer bits per second and a time integer picoseconds, each below 2^63; a text that does not name
-a whole number of those is refused rather than rounded.
+Units are case-sensitive, ``b`` is bit and ``B`` is byte, ``GB`` is 10^9 bytes and ``GiB`` 2^30. Inside the package a
+size is integer bytes, a rate integer bits per second and a time integer picoseconds, each below 2^63; a text that does
+not name a whole number of those is refused rather than rounded.
 """
 
 from __future__ import annotations
