@@ -82,7 +82,7 @@ class Op:
 
 @dataclass(eq=False)
 class QueuePair:
-    """Sender's and receiver's state of one queue pair; its ``route`` starts with its NIC port, ``messages`` are unsent."""
+    """Sender's and receiver's state of one queue pair; ``route`` starts with its NIC port, ``messages`` are unsent."""
 
     key: tuple[int, int]
     route: Sequence[int]
@@ -211,10 +211,8 @@ class Simulator:
     def next_packet(self, qp: QueuePair) -> Frame:
         i = qp.messages[0]
         payload = min(self.left[i], self.t.payload)
-        if self.t.header is not None:
-            line = payload + self.t.header
-        else:
-            line = (payload + 3) // 4 * 4 + 82 + 16 * (self.left[i] == self.ops[i].size)
+        roce = (payload + 3) // 4 * 4 + 82 + 16 * (self.left[i] == self.ops[i].size)
+        line = roce if self.t.header is None else payload + self.t.header
         self.left[i] -= payload
         qp.sent_bytes += payload
         if self.left[i] == 0:
@@ -241,11 +239,9 @@ class Simulator:
 
     def start(self, number: int, frame: Frame) -> None:
         port, channel = self.ports[number], self.channels[number]
-        bits = 8 * frame.line_bytes
-        if self.t.is_ns_nearest:
-            end = self.now + (2 * bits * 10**9 + channel.rate_bps) // (2 * channel.rate_bps) * 1000
-        else:
-            end = self.now - (-bits * 10**12 // channel.rate_bps)
+        bits, rate = 8 * frame.line_bytes, channel.rate_bps
+        nearest = (2 * bits * 10**9 + rate) // (2 * rate) * 1000
+        end = self.now + (nearest if self.t.is_ns_nearest else -(-bits * 10**12 // rate))
         port.is_busy = True
         port.frames += 1
         port.line_bytes += frame.line_bytes
