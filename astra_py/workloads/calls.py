@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""One collective as a workload declares it: what is exchanged, among whom, before any algorithm is chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from astra_py.errors import WorkloadError
+
+__all__ = ["COLLECTIVE_KINDS", "MAX_PRIORITY", "CollectiveCall"]
+
+#: Every collective a workload can name, in the words of nccl-tests.
+COLLECTIVE_KINDS = (
+    "all_reduce",
+    "reduce_scatter",
+    "all_gather",
+    "all_to_all",
+    "all_to_all_v",
+    "broadcast",
+    "reduce",
+    "gather",
+    "scatter",
+    "barrier",
+    "sendrecv",
+)
+
+#: Priorities are 0 to 6, larger first; a NIC's eighth class is its own, for acknowledgements.
+MAX_PRIORITY = 6
+
+MAX_INT64 = 2**63 - 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CollectiveCall:
+    """One collective operation of a group of ranks.
+
+    Attributes
+    ----------
+    name : what tables call it.
+    kind : one of :data:`COLLECTIVE_KINDS`.
+    group : the member ranks in group order; position = group coordinate.
+    size_bytes : each rank's buffer; the *whole array* for all_gather and reduce_scatter. None for all_to_all_v.
+    matrix : i64[n, n] in bytes, row = sender, for all_to_all_v only; kept read-only. The diagonal never travels.
+    dtype : element type, a label; sizes are in bytes.
+    priority : 0 to 6, larger first.
+    algorithm : overrides the run's choice for ``kind``, or None.
+    iteration : training iteration, a label.
+    source : where it was declared, such as ``"model.txt, line 3"``; error messages begin with it.
+
+    Raises
+    ------
+    WorkloadError : a value is not allowed, or size and kind do not fit.
+    """
+
+    name: str
+    kind: str
+    group: tuple[int, ...]
+    size_bytes: int | None = None
+    matrix: NDArray[np.int64] | None = field(default=None, repr=False)
+    dtype: str = ""
+    priority: int = 0
+    algorithm: str | None = None
+    iteration: int = 0
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind not in COLLECTIVE_KINDS:
+            raise self.error(f"unknown collective kind {self.kind!r}; known are {', '.join(COLLECTIVE_KINDS)}")
+        if not self.group or len(set(self.group)) != len(self.group) or min(self.group) < 0:
+            raise self.error(f"a group is one or more different ranks, not {self.group}")
+        if not 0 <= self.priority <= MAX_PRIORITY:
+            raise self.error(f"priority {self.priority} is outside 0 to {MAX_PRIORITY}")
+        if self.kind == "sendrecv" and len(self.group) != 2:
+            raise self.error(f"sendrecv has a sender and a receiver, not {len(self.group)} ranks")
+        if self.kind == "all_to_all_v":
+            if self.size_bytes is not None or self.matrix is None:
+                raise self.error("all_to_all_v takes a byte matrix and no size")
+            object.__setattr__(self, "matrix", self._checked_matrix(self.matrix))
+        else:
+            if self.matrix is not None or self.size_bytes is None:
+                raise self.error(f"{self.kind} takes a size and no byte matrix")
+            if not 0 <= self.size_bytes <= MAX_INT64:
+                raise self.error(f"size_bytes = {self.size_bytes} is outside 0 to 2^63 - 1")
+
+    @property
+    def payload(self) -> int | NDArray[np.int64]:
+        """The size in bytes, or the byte matrix: whichever the kind has."""
+        if self.matrix is not None:
+            return self.matrix
+        assert self.size_bytes is not None
+        return self.size_bytes
+
+    def error(self, what: str) -> WorkloadError:
+        """A WorkloadError that says where this call comes from and what it is called."""
+        where = f"{self.source}: " if self.source else ""
+        return WorkloadError(f"{where}collective {self.name!r}: {what}")
+
+    def _checked_matrix(self, matrix: NDArray[np.int64]) -> NDArray[np.int64]:
+        n = len(self.group)
+        given = np.asarray(matrix)
+        if given.shape != (n, n):
+            raise self.error(f"the byte matrix of {n} ranks has shape ({n}, {n}), not {given.shape}")
+        if not np.issubdtype(given.dtype, np.integer):
+            raise self.error(f"the byte matrix holds integers, not {given.dtype}")
+        if given.dtype == np.uint64 and given.size and int(given.max()) > MAX_INT64:
+            raise self.error("an entry of the byte matrix is above 2^63 - 1")
+        checked = np.array(given, dtype=np.int64)
+        if checked.size and int(checked.min()) < 0:
+            src, dst = (int(i) for i in np.argwhere(checked < 0)[0])
+            raise self.error(f"the byte matrix sends {int(checked[src, dst])} bytes from member {src} to member {dst}")
+        checked.flags.writeable = False
+        return checked
