@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Validation errors in a user's words: the key path, the value, what is wrong with it and what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import get_args
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from astra_py.config.table import Problem, Table, declaration, rule_of
+from astra_py.errors import did_you_mean
+
+__all__ = ["explain", "tables_of"]
+
+
+def tables_of(scenario: type[Table]) -> Iterator[tuple[str, type[Table]]]:
+    """The scenario's own keys as a table of the name ``""``, then each of its tables, in order."""
+    yield "", scenario
+    for name, info in scenario.model_fields.items():
+        for kind in (info.annotation, *get_args(info.annotation)):
+            if isinstance(kind, type) and issubclass(kind, Table):
+                yield name, kind
+
+
+def explain(error: ValidationError, scenario: type[Table]) -> list[str]:
+    """One line for each problem in ``error``."""
+    tables = dict(tables_of(scenario))
+    return [_explain_one(details, tables) for details in error.errors()]
+
+
+def _explain_one(details: ErrorDetails, tables: dict[str, type[Table]]) -> str:
+    parts = [str(part) for part in details["loc"]]
+    table = tables[parts[0]] if parts and parts[0] in tables else tables[""]
+    key, value = ".".join(parts), details["input"]
+    match details["type"]:
+        case "extra_forbidden":
+            return f"{key}: unknown key (value {value!r}){_nearest_key(parts, tables)}; allowed: {_keys(table)}"
+        case "missing":
+            rule = rule_of(table.model_fields[parts[-1]])
+            return f"{key}: missing, and [{parts[0]}] needs it; allowed: {rule.allowed}"
+        case "value_error":
+            problem = details["ctx"]["error"]
+            if isinstance(problem, Problem):
+                return f"{'.'.join([*parts, problem.key])}: {problem}; allowed: {problem.allowed}"
+            return f"{key}: {problem}; allowed: {rule_of(table.model_fields[parts[-1]]).allowed}"
+        case _:
+            return f"{key}: {value!r} is not a table; allowed: a table with the keys {_keys(table)}"
+
+
+def _keys(table: type[Table]) -> str:
+    names = [name if declaration(info) else f"[{name}]" for name, info in table.model_fields.items()]
+    return ", ".join(names)
+
+
+def _nearest_key(parts: list[str], tables: dict[str, type[Table]]) -> str:
+    """Name the nearest key: in the same table, else the same name in another one, else a key path that looks alike."""
+    table, name = tables.get(".".join(parts[:-1])), parts[-1]
+    if table is not None and (hint := did_you_mean(name, table.model_fields)):
+        return hint if table is tables[""] else hint.replace("'", f"'{table.key}.", 1)
+    known = [
+        kind.key_path(field)
+        for kind in tables.values()
+        for field, info in kind.model_fields.items()
+        if declaration(info)
+    ]
+    moved = [path for path in known if path.rpartition(".")[2] == name]
+    return f"; did you mean {moved[0]!r}?" if moved else did_you_mean(".".join(parts), known)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""From a scenario file and overrides to a Scenario, or to an error that says where, what, and what is allowed."""
+
+from __future__ import annotations
+
+import copy
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from astra_py.config.explain import explain
+from astra_py.config.scenario import Scenario
+from astra_py.errors import ConfigError
+
+__all__ = ["load_scenario"]
+
+_NS3_DEFAULTS = "ns3.defaults."
+
+
+def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[str] = ()) -> Scenario:
+    """Read a scenario.
+
+    Parameters
+    ----------
+    source : path of a TOML file, or the same tree as a mapping.
+    overrides : ``"key.path=value"``; each wins over the file and over those before it. A value is read as TOML, and as
+        text where it is not TOML, so that ``platform.link_rate=100Gbps`` needs no quotes.
+
+    Returns
+    -------
+    Scenario
+        with ``workload.file`` as a path from the current folder: relative paths of a file are taken from the file's own
+        folder, those of a mapping or an override from the current one.
+
+    Raises
+    ------
+    ConfigError
+        the file cannot be read or is not TOML, an override is not ``key.path=value``, or any key or value is not allowed:
+        a line for each problem, with its key path, its value and what is allowed.
+    """
+    path = None if isinstance(source, Mapping) else Path(source)
+    tree = copy.deepcopy(dict(source)) if isinstance(source, Mapping) else _read(Path(source))
+    if path is not None:
+        _place_workload(tree, path.parent)
+    for override in overrides:
+        _apply(tree, override)
+    try:
+        scenario = Scenario.model_validate(tree)
+    except ValidationError as error:
+        raise ConfigError(_listed(path, explain(error, Scenario))) from None
+    if scenario.workload is not None and not scenario.workload.path.is_file():
+        problem = f"workload.file: {scenario.workload.file!r} is not a file; allowed: the path of a workload file"
+        raise ConfigError(_listed(path, [problem]))
+    scenario._source_path = path
+    return scenario
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: not a scenario: TOML is UTF-8 text, and byte {error.start} is not") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: not TOML: {error}") from error
+
+
+def _place_workload(tree: dict[str, Any], folder: Path) -> None:
+    workload = tree.get("workload")
+    if isinstance(workload, dict) and isinstance(workload.get("file"), str) and workload["file"].strip():
+        workload["file"] = str(folder / workload["file"])
+
+
+def _apply(tree: dict[str, Any], override: str) -> None:
+    """Set one ``key.path=value`` in ``tree``."""
+    key, equals, text = override.partition("=")
+    key = key.strip()
+    if not equals:
+        raise ConfigError(f"{override!r} is not an override; allowed: key.path=value, such as platform.ranks=16")
+    *tables, name = _key_parts(key, override)
+    table = tree
+    for depth, part in enumerate(tables, 1):
+        below = table.setdefault(part, {})
+        if not isinstance(below, dict):
+            raise ConfigError(f"{override!r}: {'.'.join(tables[:depth])} = {below!r} is a value, not a table")
+        table = below
+    table[name] = _value(text.strip())
+
+
+def _key_parts(key: str, override: str) -> list[str]:
+    # A shell eats the quotes that TOML wants around "::", so they may be left out here.
+    if key.startswith(_NS3_DEFAULTS) and '"' not in key:
+        return ["ns3", "defaults", key.removeprefix(_NS3_DEFAULTS)]
+    try:
+        node: Any = tomllib.loads(f"{key} = 0")
+    except tomllib.TOMLDecodeError:
+        node = {}
+    parts = []
+    while isinstance(node, dict) and len(node) == 1:
+        ((part, node),) = node.items()
+        parts.append(part)
+    if node != 0:
+        raise ConfigError(f"{override!r}: {key!r} is not a key; allowed: key.path=value, such as platform.ranks=16")
+    return parts
+
+
+def _value(text: str) -> Any:
+    try:
+        tree = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        return text
+    return tree["value"] if len(tree) == 1 else text
+
+
+def _listed(path: Path | None, problems: list[str]) -> str:
+    where = f"{path}: " if path is not None else ""
+    if len(problems) == 1:
+        return where + problems[0]
+    return f"{where}{len(problems)} problems\n" + "\n".join(f"  {problem}" for problem in problems)

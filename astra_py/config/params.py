@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Every parameter there is, read from the models that declare them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic_core import PydanticUndefined
+
+from astra_py.config.explain import tables_of
+from astra_py.config.scenario import Scenario
+from astra_py.config.table import declaration, rule_of
+
+__all__ = ["Parameter", "parameter_table"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """One parameter of a scenario.
+
+    Attributes
+    ----------
+    key : its key path.
+    type : kind of value: size, rate, time, integer, number, name, text or table.
+    unit : unit that the value is held in inside the package; empty for a pure number or a name.
+    default : as it is written in a scenario file; None where one must be given.
+    allowed : what the value may be.
+    only : when the parameter means something, or empty; setting it otherwise is an error.
+    source : where the default comes from, ``"assumed"`` where nothing can be cited; empty for a choice.
+    ns3 : full names of the ns-3 attributes that it becomes.
+    description : what it is.
+    """
+
+    key: str
+    type: str
+    unit: str
+    default: Any
+    allowed: str
+    only: str
+    source: str
+    ns3: tuple[str, ...]
+    description: str
+
+
+def parameter_table() -> list[Parameter]:
+    """All parameters, in the order of their declaration."""
+    found = []
+    for _, table in tables_of(Scenario):
+        for name, info in table.model_fields.items():
+            made = declaration(info)
+            if made is None:
+                continue
+            rule = rule_of(info)
+            found.append(
+                Parameter(
+                    key=table.key_path(name),
+                    type=rule.type_name,
+                    unit=rule.unit,
+                    default=None if info.default is PydanticUndefined else info.default,
+                    allowed=rule.allowed,
+                    only=made.only.text if made.only else "",
+                    source=made.source,
+                    ns3=made.ns3.names if made.ns3 else (),
+                    description=info.description or "",
+                )
+            )
+    return found

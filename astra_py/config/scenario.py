@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A scenario: everything a run is made from, as one tree of frozen tables."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+from pydantic import PrivateAttr, model_validator
+
+from astra_py.config.collective import CollectiveConfig
+from astra_py.config.ns3 import Ns3Config, apply_ns3_defaults
+from astra_py.config.platform import PlatformConfig
+from astra_py.config.rules import Choice, Count, QuantityRule
+from astra_py.config.system import SystemConfig
+from astra_py.config.table import Table, parameter
+from astra_py.config.transport import TransportConfig
+from astra_py.config.workload import WorkloadConfig
+from astra_py.errors import ConfigError
+from astra_py.units import TIME
+
+__all__ = ["AnalyticConfig", "LimitsConfig", "Scenario"]
+
+
+class LimitsConfig(Table):
+    """``[limits]``: when a run gives up."""
+
+    key: ClassVar[str] = "limits"
+
+    max_events: Annotated[int | None, Count(least=1, words={"none": None})] = parameter(
+        "none", "Most events that an engine handles; a run that needs more fails.", source="no limit"
+    )
+    max_time: Annotated[int | None, QuantityRule(TIME, least=1, words={"none": None})] = parameter(
+        "none", "Latest simulated time; a run that is not done by then fails.", source="no limit"
+    )
+
+
+class AnalyticConfig(Table):
+    """``[analytic]``: the analytic engine."""
+
+    key: ClassVar[str] = "analytic"
+
+    mode: Annotated[str, Choice("loggp")] = parameter(
+        "loggp", "Model of the analytic engine: LogGP over the schedule, message by message."
+    )
+
+
+class Scenario(Table):
+    """What to run: platform, transport, collectives, workload, seed. Made by :func:`astra_py.config.load_scenario`."""
+
+    seed: Annotated[int, Count()] = parameter(
+        1, "Seed of everything random: routes, losses.", source="any number; results are the same for the same seed"
+    )
+    engine: Annotated[str, Choice("packet", "analytic")] = parameter(
+        "packet", "What runs the schedule: every packet in ns-3, or formulas."
+    )
+    platform: PlatformConfig = PlatformConfig()
+    transport: TransportConfig = TransportConfig()
+    collective: CollectiveConfig = CollectiveConfig()
+    system: SystemConfig = SystemConfig()
+    workload: WorkloadConfig | None = None
+    limits: LimitsConfig = LimitsConfig()
+    analytic: AnalyticConfig = AnalyticConfig()
+    ns3: Ns3Config = Ns3Config()
+
+    _source_path: Path | None = PrivateAttr(None)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _apply_ns3_defaults(cls, given: Any) -> Any:
+        return apply_ns3_defaults(given, cls) if isinstance(given, Mapping) else given
+
+    @property
+    def source_path(self) -> Path | None:
+        """The file that the scenario was read from, or None."""
+        return self._source_path
+
+    def require_workload(self) -> WorkloadConfig:
+        """The workload.
+
+        Raises
+        ------
+        ConfigError
+            the scenario has none.
+        """
+        if self.workload is None:
+            where = f"{self._source_path}: " if self._source_path else ""
+            raise ConfigError(
+                f"{where}workload: there is none, and a run needs one; give workload.file and workload.format"
+            )
+        return self.workload
+
+    def resolved(self) -> dict[str, Any]:
+        """The scenario as plain JSON values, every key given; loading them again gives an equal scenario."""
+        return {key: value for key, value in self.model_dump(mode="json").items() if value is not None}
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of :meth:`resolved` and of the bytes of every input file; where the files lie does not matter.
+
+        Raises
+        ------
+        ConfigError
+            an input file cannot be read.
+        """
+        values = self.resolved()
+        contents = b""
+        if self.workload is not None:
+            values["workload"]["file"] = self.workload.path.name
+            try:
+                contents = self.workload.path.read_bytes()
+            except OSError as error:
+                raise ConfigError(f"workload.file: {self.workload.file!r} cannot be read: {error.strerror}") from error
+        text = json.dumps(values, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode() + b"\0" + contents).hexdigest()

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The base of all tables of a scenario, and how a parameter is declared in one.
+
+A parameter is declared once, as a field::
+
+    link_rate: Annotated[int, QuantityRule(RATE, least=1)] = parameter(
+        "100Gbps", "Rate of each link, in each direction.", source="assumed"
+    )
+
+The default is written as it would be in a file and read by the same rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic.fields import FieldInfo
+
+from astra_py.config.rules import Rule
+
+__all__ = ["Condition", "Declaration", "Ns3Attribute", "Problem", "Table", "declaration", "parameter", "rule_of"]
+
+
+class Problem(ValueError):
+    """A value that its own rule allows and its surroundings do not.
+
+    Parameters
+    ----------
+    key : the field, relative to the table that raises it.
+    message : what is wrong, starting with the value.
+    allowed : what is allowed instead.
+    """
+
+    def __init__(self, key: str, message: str, allowed: str) -> None:
+        super().__init__(message)
+        self.key = key
+        self.allowed = allowed
+
+
+@dataclass(frozen=True)
+class Condition:
+    """When a parameter means something: the state of another field of its table."""
+
+    field: str
+    text: str
+    is_met_by: Callable[[Any], bool]
+
+    def is_met(self, table: BaseModel) -> bool:
+        """Whether the parameter means something in ``table``."""
+        return self.is_met_by(getattr(table, self.field))
+
+
+@dataclass(frozen=True)
+class Ns3Attribute:
+    """The ns-3 attributes that a parameter becomes.
+
+    ``suffix`` completes ns-3's text of the attribute to ours (ns-3 writes sizes as bare numbers of bytes); None where
+    attribute and parameter do not map one to one, so that only the parameter can be set.
+    """
+
+    names: tuple[str, ...]
+    suffix: str | None
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What a parameter's declaration says beside its rule, default and description."""
+
+    source: str
+    only: Condition | None
+    ns3: Ns3Attribute | None
+
+
+def parameter(
+    default: Any,
+    description: str,
+    *,
+    source: str = "",
+    only: Condition | None = None,
+    ns3: Ns3Attribute | None = None,
+) -> Any:
+    """Declare a parameter.
+
+    Parameters
+    ----------
+    default : as it is written in a scenario file; ``...`` where one must be given.
+    description : one sentence or two.
+    source : where the default comes from, ``"assumed"`` where nothing can be cited; empty for a mere choice.
+    only : when the parameter means something; setting it otherwise is an error.
+    ns3 : the ns-3 attributes that it becomes.
+    """
+    extra: dict[str, Any] = {"declaration": Declaration(source, only, ns3)}
+    return Field(default, description=description, json_schema_extra=extra)
+
+
+def declaration(info: FieldInfo) -> Declaration | None:
+    """What was declared for a field, or None where it is a table itself."""
+    extra = info.json_schema_extra
+    return extra["declaration"] if isinstance(extra, dict) else None  # type: ignore[return-value]
+
+
+def rule_of(info: FieldInfo) -> Rule:
+    """The rule of a parameter's field."""
+    return next(annotation for annotation in info.metadata if isinstance(annotation, Rule))
+
+
+class Table(BaseModel):
+    """A table of a scenario: frozen, without unknown keys, and without keys that would mean nothing."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+    #: Key path of the table in a scenario.
+    key: ClassVar[str] = ""
+
+    @classmethod
+    def key_path(cls, field: str) -> str:
+        """Key path of a field, such as ``platform.link_rate``."""
+        return f"{cls.key}.{field}" if cls.key else field
+
+    @classmethod
+    def conditions(cls) -> dict[str, Condition]:
+        """The conditions of those fields that have one."""
+        declared = {name: declaration(info) for name, info in cls.model_fields.items()}
+        return {name: made.only for name, made in declared.items() if made is not None and made.only is not None}
+
+    def text(self, field: str) -> Any:
+        """The value of a field as a scenario file would hold it."""
+        return rule_of(type(self).model_fields[field]).write(getattr(self, field))
+
+    @model_validator(mode="after")
+    def _check_all(self) -> Table:
+        for name, condition in self.conditions().items():
+            if name in self.model_fields_set and not condition.is_met(self):
+                at = f"{self.key_path(condition.field)} = {self.text(condition.field)!r}"
+                raise Problem(name, f"{self.text(name)!r} would mean nothing with {at}", f"only with {condition.text}")
+        self.check()
+        return self
+
+    def check(self) -> None:
+        """Compare fields with each other; raises Problem."""
+
+    @model_serializer(mode="wrap")
+    def _without_meaningless(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        written: dict[str, Any] = handler(self)
+        for name, condition in self.conditions().items():
+            if not condition.is_met(self):
+                del written[name]
+        return written

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""``[transport]``: what carries a message from NIC to NIC."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import model_validator
+
+from astra_py.config.rules import Choice, Count, QuantityRule, Rule
+from astra_py.config.table import Condition, Ns3Attribute, Problem, Table, parameter
+from astra_py.errors import did_you_mean
+from astra_py.units import SIZE, TIME, format_size, parse_time
+
+__all__ = ["Ack", "TransportConfig", "transport_presets"]
+
+_MOST_ACK_EVERY = 65_535
+_LONGEST_LATENCY = parse_time("100s")
+
+_ONLY_ACK_FRAMES = Condition("ack", "transport.ack other than 'out_of_band'", lambda ack: ack.policy != "out_of_band")
+
+
+@cache
+def transport_presets() -> Mapping[str, Mapping[str, Any]]:
+    """The transport presets that ship with the package: name to the fields that it sets."""
+    folder = files("astra_py.config") / "presets" / "transport"
+    found = {entry.name: entry for entry in folder.iterdir() if entry.name.endswith(".toml")}
+    return {name.removesuffix(".toml"): tomllib.loads(found[name].read_text("utf-8")) for name in sorted(found)}
+
+
+@dataclass(frozen=True)
+class Ack:
+    """When a receiver acknowledges: the policy, and for ``every`` the number of packets (else 1)."""
+
+    policy: Literal["per_packet", "every", "per_message", "out_of_band"]
+    every: int = 1
+
+
+class AckRule(Rule):
+    """The texts of :class:`Ack`."""
+
+    type_name = "name"
+    allowed = f"'per_packet' or 'every:N' (N from 1 to {_MOST_ACK_EVERY}) or 'per_message' or 'out_of_band'"
+
+    def read(self, value: Any) -> Ack:  # noqa: D102  (as the base)
+        if value in ("per_packet", "per_message", "out_of_band"):
+            return Ack(value)
+        if not isinstance(value, str) or not value.startswith("every:"):
+            names = ("per_packet", "every:N", "per_message", "out_of_band")
+            hint = did_you_mean(value, names) if isinstance(value, str) else ""
+            raise ValueError(f"{value!r} is unknown{hint}")
+        digits = value.removeprefix("every:")
+        if not (digits.isascii() and digits.isdigit() and len(digits) <= 9 and 1 <= int(digits) <= _MOST_ACK_EVERY):
+            raise ValueError(f"{value!r} is out of range")
+        return Ack("every", int(digits))
+
+    def write(self, value: Ack) -> str:  # noqa: D102
+        return f"every:{value.every}" if value.policy == "every" else value.policy
+
+
+class PresetRule(Rule):
+    """The name of a preset that ships with the package."""
+
+    type_name = "name"
+
+    @property
+    def allowed(self) -> str:  # noqa: D102
+        return " or ".join(map(repr, transport_presets()))
+
+    def read(self, value: Any) -> str:  # noqa: D102
+        return Choice(*transport_presets()).read(value)
+
+
+class TransportConfig(Table):
+    """A transport: segmentation, acknowledgement, windows, recovery and endpoint latencies."""
+
+    key: ClassVar[str] = "transport"
+
+    kind: Annotated[str, Choice("roce")] = parameter("roce", "Protocol: RoCEv2, reliable connections, RDMA WRITE.")
+    preset: Annotated[str, PresetRule()] = parameter(
+        "ideal", "A named set of values for the keys of this table; keys that are given override it."
+    )
+    payload: Annotated[int, QuantityRule(SIZE, least=64, most=9000)] = parameter(
+        "4096B",
+        "Largest payload of a packet.",
+        source="largest InfiniBand and RoCE MTU (IBTA volume 1, 9.4)",
+        ns3=Ns3Attribute(("ns3::RoceNic::Payload",), suffix="B"),
+    )
+    header_size: Annotated[int | None, QuantityRule(SIZE, most=1024, words={"roce": None})] = parameter(
+        "roce",
+        "Line bytes of a data packet beside its payload, preamble and gap included. "
+        "'roce': 82, and 98 on a message's first packet.",
+        source="IEEE 802.3, RFC 791, RFC 768, IBTA annex A17",
+        ns3=Ns3Attribute(("ns3::RoceNic::HeaderSize",), suffix="B"),
+    )
+    ack: Annotated[Ack, AckRule()] = parameter(
+        "per_packet",
+        "When a receiver acknowledges. 'out_of_band': per packet, after the way's propagation time and without bytes.",
+        source="assumed",
+        ns3=Ns3Attribute(("ns3::RoceNic::AckPolicy", "ns3::RoceNic::AckEvery"), suffix=None),
+    )
+    ack_size: Annotated[int | None, QuantityRule(SIZE, least=1, most=1024, words={"roce": None})] = parameter(
+        "roce",
+        "Line bytes of an acknowledgement, preamble and gap included. 'roce': 86.",
+        source="IEEE 802.3, RFC 791, RFC 768, IBTA annex A17",
+        only=_ONLY_ACK_FRAMES,
+        ns3=Ns3Attribute(("ns3::RoceNic::AckSize",), suffix="B"),
+    )
+    ack_queue: Annotated[str, Choice("own", "shared")] = parameter(
+        "own",
+        "Where switches queue acknowledgements: in a class of their own strictly before data, or in one FIFO with the "
+        "data. At the NIC they always go first.",
+        source="assumed",
+        only=_ONLY_ACK_FRAMES,
+        ns3=Ns3Attribute(("ns3::RoceNic::IsAckClassShared",), suffix=None),
+    )
+    window: Annotated[int | Literal["bdp"] | None, QuantityRule(SIZE, least=1, words={"none": None, "bdp": "bdp"})] = (
+        parameter(
+            "none",
+            "Most unacknowledged payload of a queue pair. 'bdp': rate times unloaded round trip of the pair.",
+            source="RNICs have none",
+            ns3=Ns3Attribute(("ns3::RoceNic::WindowPolicy", "ns3::RoceNic::Window"), suffix=None),
+        )
+    )
+    qps_per_peer: Annotated[int | None, Count(least=1, most=4096, words={"per_message": None})] = parameter(
+        1,
+        "Queue pairs from a rank to each other rank, messages round robin over them. 'per_message': a new one for each.",
+        source="assumed",
+        ns3=Ns3Attribute(("ns3::RoceNic::QpsPerPeer",), suffix=""),
+    )
+    congestion_control: Annotated[str, Choice("none")] = parameter(
+        "none", "Congestion control. 'none': line rate, and the window."
+    )
+    recovery: Annotated[str, Choice("go_back_n")] = parameter(
+        "go_back_n", "What a sender repeats after a loss: everything from the first packet that is missing."
+    )
+    timeout: Annotated[int | None, QuantityRule(TIME, least=1000, most=_LONGEST_LATENCY, words={"auto": None})] = (
+        parameter(
+            "auto",
+            "Retransmission timeout, doubled on each repeat. 'auto': four unloaded round trips of the pair and the time to "
+            "drain the largest buffer on the way.",
+            source="assumed",
+            ns3=Ns3Attribute(("ns3::RoceNic::Timeout",), suffix=None),
+        )
+    )
+    send_latency: Annotated[int, QuantityRule(TIME, most=_LONGEST_LATENCY)] = parameter(
+        "0ns",
+        "Time from a message's post to its first byte at the NIC's port.",
+        source="ideal endpoints",
+        ns3=Ns3Attribute(("ns3::RoceNic::SendLatency",), suffix=""),
+    )
+    receive_latency: Annotated[int, QuantityRule(TIME, most=_LONGEST_LATENCY)] = parameter(
+        "0ns",
+        "Time from a message's last byte at the receiver's port to its delivery.",
+        source="ideal endpoints",
+        ns3=Ns3Attribute(("ns3::RoceNic::ReceiveLatency",), suffix=""),
+    )
+    notify_on: Annotated[str, Choice("delivered", "acked")] = parameter(
+        "delivered",
+        "When the receiver's side of a collective learns of a message: when it is delivered, or only when the sender "
+        "has its last acknowledgement, as in ASTRA-sim on ns-3.",
+        ns3=Ns3Attribute(("ns3::RoceNic::NotifyOn",), suffix=""),
+    )
+    time_rounding: Annotated[str, Choice("ps_ceil", "ns_nearest")] = parameter(
+        "ps_ceil",
+        "How a serialisation time becomes whole: up to the next picosecond, or to the nearest nanosecond for comparison "
+        "with simulators that keep those.",
+        ns3=Ns3Attribute(("ns3::Fabric::TimeRounding",), suffix=""),
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _apply_preset(cls, given: Any) -> Any:
+        """Put the preset's values under those given; those that mean nothing beside the given ones stay away."""
+        if not isinstance(given, Mapping) or not isinstance(given.get("preset", "ideal"), str):
+            return given
+        preset = transport_presets().get(given.get("preset", "ideal"), {})
+        merged = {**preset, **given}
+        if merged.get("ack") == "out_of_band":
+            for name in cls.conditions():
+                if name not in given:
+                    merged.pop(name, None)
+        return merged
+
+    def check(self) -> None:  # noqa: D102  (as the base)
+        if not isinstance(self.window, int):
+            return
+        packets = self.ack.every if self.ack.policy == "every" else 1
+        if self.window < packets * self.payload:
+            held = f"{packets} packet{'s' if packets > 1 else ''} of transport.payload = {format_size(self.payload)}"
+            why = "nothing could be sent" if packets == 1 else f"transport.ack = {self.text('ack')!r} would never come"
+            raise Problem(
+                "window",
+                f"{self.text('window')!r} does not hold {held}, so {why}",
+                f"'none' or 'bdp' or at least {format_size(packets * self.payload)}",
+            )
+        if self.ack.policy == "per_message":
+            raise Problem(
+                "window",
+                f"{self.text('window')!r} with transport.ack = 'per_message' stops any longer message for ever: its "
+                "acknowledgement comes after its last packet",
+                "'none', or another transport.ack",
+            )
