@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Closed recurrences of the exact regime, in integers; they share no code with the engines or the oracle.
+
+The regime: acknowledgements cost nothing on the wire, no window, no congestion control, no loss, all ranks start at 0,
+and every egress is fed by one ingress at a time. Packet k of a message then leaves link j at
+``F[j][k] = max(F[j-1][k] + delay[j-1] + latency[j-1], F[j][k-1]) + tau[j][k]``, where ``F[j][-1]`` is the end of
+whatever the link carried before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+PREAMBLE_AND_GAP = 8 + 12
+ROCE_HEADERS = 14 + 20 + 8 + 12 + 4 + 4  # Ethernet, IPv4, UDP, BTH, ICRC, FCS
+RETH = 16
+
+
+@dataclass(frozen=True)
+class Link:
+    """One direction of a link."""
+
+    rate_bps: int
+    delay_ps: int
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """What the ends of a message add."""
+
+    payload: int
+    send_latency_ps: int = 0
+    receive_latency_ps: int = 0
+    endpoint_delay_ps: int = 0
+
+
+def serialisation_ps(line_bytes: int, rate_bps: int) -> int:
+    """Time of ``line_bytes`` on a link, rounded up to a whole picosecond."""
+    return -((-8 * line_bytes * 10**12) // rate_bps)
+
+
+def packet_lines(size: int, payload: int) -> list[int]:
+    """Line bytes of the packets of one RDMA WRITE."""
+    count = max(1, -(-size // payload))
+    parts = [payload] * (count - 1) + [size - payload * (count - 1)]
+    lines = [part + -part % 4 + ROCE_HEADERS + PREAMBLE_AND_GAP for part in parts]
+    lines[0] += RETH
+    return lines
+
+
+def advance(
+    start_ps: int, lines: Sequence[int], links: Sequence[Link], latencies_ps: Sequence[int], free_ps: list[int]
+) -> tuple[int, int]:
+    """Carry one message over ``links``; ``free_ps`` is each link's end of earlier traffic and is brought up to date.
+
+    Returns when the last byte has left the first link and when it has arrived at the end.
+    """
+    ready = [start_ps] * len(lines)
+    left_first = 0
+    for j, link in enumerate(links):
+        for k, line in enumerate(lines):
+            free_ps[j] = max(ready[k], free_ps[j]) + serialisation_ps(line, link.rate_bps)
+            ready[k] = free_ps[j] + link.delay_ps + (latencies_ps[j] if j + 1 < len(links) else 0)
+        if j == 0:
+            left_first = free_ps[0]
+    return left_first, ready[-1]
+
+
+def one_message(size: int, ends: Endpoint, links: Sequence[Link], latencies_ps: Sequence[int]) -> tuple[int, int]:
+    """When a message posted at 0 is sent and delivered; ``latencies_ps`` are those of the nodes between the links."""
+    sent, arrived = advance(
+        ends.send_latency_ps, packet_lines(size, ends.payload), links, latencies_ps, [0] * len(links)
+    )
+    return sent, arrived + ends.receive_latency_ps
+
+
+def stepwise(
+    peers: Sequence[Sequence[int]],
+    sizes: Sequence[Sequence[int]],
+    ends: Endpoint,
+    up: Sequence[Link],
+    down: Sequence[Link],
+    switch_latency_ps: int,
+) -> list[list[int]]:
+    """Delivery times [step][sender] of a collective on one switch in which each rank sends one message per step.
+
+    ``peers`` and ``sizes`` are [step][rank]; a rank's step starts when the message of the step before has reached it
+    (the first one endpoint delay after 0). Valid while no two messages to one rank overlap on its way down.
+    """
+    ranks = len(up)
+    start = [ends.endpoint_delay_ps] * ranks
+    up_free, down_free = [0] * ranks, [0] * ranks
+    delivered: list[list[int]] = []
+    for step_peers, step_sizes in zip(peers, sizes, strict=True):
+        arrivals, next_start = [0] * ranks, [0] * ranks
+        for rank, (peer, size) in enumerate(zip(step_peers, step_sizes, strict=True)):
+            free = [up_free[rank], down_free[peer]]
+            lines = packet_lines(size, ends.payload)
+            links = (up[rank], down[peer])
+            _, arrived = advance(start[rank] + ends.send_latency_ps, lines, links, (switch_latency_ps,), free)
+            up_free[rank], down_free[peer] = free
+            arrivals[rank] = arrived + ends.receive_latency_ps
+            next_start[peer] = arrivals[rank] + ends.endpoint_delay_ps
+        delivered.append(arrivals)
+        start = next_start
+    return delivered
+
+
+def ring_steps(ranks: int, size: int) -> tuple[list[list[int]], list[list[int]]]:
+    """Peers and sizes of a ring all-reduce: chunk c has a byte more than the others while c < size mod ranks.
+
+    Rank r sends chunk r - s in step s of the reduce-scatter, and chunk r + 1 - s in step s of the all-gather.
+    """
+    chunk = [size // ranks + (c < size % ranks) for c in range(ranks)]
+    steps = range(ranks - 1)
+    sizes = [[chunk[(r - s) % ranks] for r in range(ranks)] for s in steps]
+    sizes += [[chunk[(r + 1 - s) % ranks] for r in range(ranks)] for s in steps]
+    return [[(r + 1) % ranks for r in range(ranks)]] * (2 * (ranks - 1)), sizes
+
+
+def halving_doubling_steps(ranks: int, size: int) -> tuple[list[list[int]], list[list[int]]]:
+    """Peers and sizes of a halving-doubling all-reduce of a power of two of ranks, which divides ``size``."""
+    distances = [ranks >> k for k in range(1, ranks.bit_length())]
+    parts = [size >> k for k in range(1, ranks.bit_length())]
+    order = [*zip(distances, parts, strict=True)]
+    order += order[::-1]
+    return [[r ^ d for r in range(ranks)] for d, _ in order], [[part] * ranks for _, part in order]
+
+
+def direct_all_to_all(ranks: int, size: int, ends: Endpoint, up: Link, down: Link, switch_latency_ps: int) -> list[int]:
+    """Delivery times by distance (1 to ranks - 1) of a direct all-to-all on one switch; ``ranks`` divides ``size``.
+
+    All ranks do the same at the same time: packet k to own + 1, packet k to own + 2, ..., then packet k + 1. What comes
+    down to a rank is this same sequence, each from another rank.
+    """
+    lines = packet_lines(size // ranks, ends.payload)
+    left_up = ends.endpoint_delay_ps + ends.send_latency_ps
+    left_down = 0
+    delivered = [0] * (ranks - 1)
+    for line in lines:
+        for i in range(ranks - 1):
+            left_up += serialisation_ps(line, up.rate_bps)
+            at_egress = left_up + up.delay_ps + switch_latency_ps
+            left_down = max(at_egress, left_down) + serialisation_ps(line, down.rate_bps)
+            delivered[i] = left_down + down.delay_ps + ends.receive_latency_ps
+    return delivered
+
+
+def equal_rates(lines: Sequence[int], rate_bps: int, delays_ps: Sequence[int], latency_ps: int) -> int:
+    """The closed form of one message over h links of one rate: h t_1 + (n - 2) t + t_n + sum of delays + (h - 1) s."""
+    tau = [serialisation_ps(line, rate_bps) for line in lines]
+    h, n = len(delays_ps), len(tau)
+    fixed = sum(delays_ps) + (h - 1) * latency_ps
+    return h * tau[0] + fixed + ((n - 2) * tau[1] * (n > 2) + tau[-1] if n > 1 else 0)

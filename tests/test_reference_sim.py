@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The oracle itself: against the closed recurrences, and each of its rules on a case small enough to do by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from recurrences import (
+    Endpoint,
+    Link,
+    advance,
+    direct_all_to_all,
+    equal_rates,
+    halving_doubling_steps,
+    one_message,
+    packet_lines,
+    ring_steps,
+    serialisation_ps,
+    stepwise,
+)
+from reference_sim import (
+    ACKED,
+    DELIVERED,
+    EVERY,
+    OUT_OF_BAND,
+    PER_MESSAGE,
+    SENT,
+    Channel,
+    Node,
+    Op,
+    Route,
+    Simulator,
+    Transport,
+)
+
+GBPS = 10**9
+rates = st.integers(10**8, 10**12)
+delays = st.integers(1_000, 10**8)
+latencies = st.sampled_from([0, 1, 300_000, 1_234_567])
+
+
+def chain(links: Sequence[Link], latencies_ps: Sequence[int]) -> tuple[list[Node], list[Channel], Route]:
+    """Rank 0, switches, rank 1; the way back has the same figures."""
+    h = len(links)
+    nodes = [Node(0), *(Node(-1, s) for s in latencies_ps), Node(1)]
+    channels = [Channel(j, j + 1, links[j].rate_bps, links[j].delay_ps) for j in range(h)]
+    channels += [Channel(j + 1, j, links[j].rate_bps, links[j].delay_ps) for j in range(h)]
+    there, back = range(h), range(2 * h - 1, h - 1, -1)
+    return nodes, channels, lambda src, dst, qp: there if src == 0 else back
+
+
+def star(up: Sequence[Link], down: Sequence[Link], latency_ps: int) -> tuple[list[Node], list[Channel], Route]:
+    """Ranks on one switch: channel 2 r goes up from rank r, 2 r + 1 down to it."""
+    ranks = len(up)
+    nodes = [*(Node(r) for r in range(ranks)), Node(-1, latency_ps)]
+    channels = []
+    for r in range(ranks):
+        channels += [Channel(r, ranks, up[r].rate_bps, up[r].delay_ps)]
+        channels += [Channel(ranks, r, down[r].rate_bps, down[r].delay_ps)]
+    return nodes, channels, lambda src, dst, qp: (2 * src, 2 * dst + 1)
+
+
+def even_star(ranks: int, latency_ps: int = 0) -> tuple[list[Node], list[Channel], Route]:
+    """80 Gb/s, a byte every 100 ps, and links of 1 us."""
+    links = [Link(80 * GBPS, 1_000_000)] * ranks
+    return star(links, links, latency_ps)
+
+
+def run_stepwise(
+    platform: tuple[list[Node], list[Channel], Route],
+    ends: Endpoint,
+    peers: Sequence[Sequence[int]],
+    sizes: Sequence[Sequence[int]],
+) -> list[list[int | None]]:
+    """Delivery times [step][sender] of the oracle."""
+    ranks = len(peers[0])
+    ops: list[Op] = []
+    for step, (step_peers, step_sizes) in enumerate(zip(peers, sizes, strict=True)):
+        for rank in range(ranks):
+            before = [(step - 1) * ranks + r for r in range(ranks) if step and peers[step - 1][r] == rank]
+            deps = tuple((op, DELIVERED) for op in before)
+            ops.append(Op(rank, step_peers[rank], step_sizes[rank], deps=deps))
+    delivered = Simulator(*platform, transport(ends), ops, [0] * ranks, ends.endpoint_delay_ps).run().delivered
+    return [delivered[k : k + ranks] for k in range(0, len(ops), ranks)]
+
+
+def transport(ends: Endpoint) -> Transport:
+    return Transport(
+        payload=ends.payload,
+        ack_policy=OUT_OF_BAND,
+        send_latency_ps=ends.send_latency_ps,
+        receive_latency_ps=ends.receive_latency_ps,
+    )
+
+
+@given(
+    links=st.lists(st.builds(Link, rates, delays), min_size=1, max_size=6),
+    latencies_ps=st.lists(latencies, min_size=5, max_size=5),
+    payload=st.sampled_from([64, 333, 1000, 1024, 4096, 9000]),
+    size=st.integers(0, 20_000),
+    overheads=st.tuples(latencies, latencies),
+)
+def test_one_message_follows_the_recurrence(
+    links: list[Link], latencies_ps: list[int], payload: int, size: int, overheads: tuple[int, int]
+) -> None:
+    ends = Endpoint(payload, *overheads)
+    between = latencies_ps[: len(links) - 1]
+    sim = Simulator(*chain(links, between), transport(ends), [Op(0, 1, size)], [0, 0]).run()
+    assert (sim.sent[0], sim.delivered[0]) == one_message(size, ends, links, between)
+    assert sim.delivered[0] is not None
+    back = sum(link.delay_ps for link in links) + sum(between)
+    assert sim.acked[0] == sim.delivered[0] - ends.receive_latency_ps + back
+
+
+@pytest.mark.parametrize("size", [0, 1, 4095, 4096, 4097, 8192, 100_001])
+@pytest.mark.parametrize("h", range(1, 7))
+def test_recurrence_has_its_closed_form_at_equal_rates(h: int, size: int) -> None:
+    lines = packet_lines(size, 4096)
+    links = [Link(100 * GBPS, 1_000 * (j + 1)) for j in range(h)]
+    _, arrived = advance(0, lines, links, [300_000] * (h - 1), [0] * h)
+    assert arrived == equal_rates(lines, 100 * GBPS, [link.delay_ps for link in links], 300_000)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    data=st.data(), ranks=st.integers(2, 17), size=st.integers(0, 60_000), payload=st.sampled_from([333, 1000, 4096])
+)
+def test_ring_follows_the_recurrence(data: st.DataObject, ranks: int, size: int, payload: int) -> None:
+    one_way = st.lists(st.builds(Link, rates, delays), min_size=ranks, max_size=ranks)
+    up, down, latency = data.draw(one_way), data.draw(one_way), data.draw(latencies)
+    ends = Endpoint(payload, *(data.draw(latencies) for _ in range(3)))
+    steps = ring_steps(ranks, size)
+    assert run_stepwise(star(up, down, latency), ends, *steps) == stepwise(*steps, ends, up, down, latency)
+
+
+@pytest.mark.parametrize("ranks", [2, 4, 8, 16])
+def test_halving_doubling_follows_the_recurrence(ranks: int) -> None:
+    links = [Link(100 * GBPS, 500_000)] * ranks
+    ends = Endpoint(1000, 7_000, 11_000, 13_000)
+    steps = halving_doubling_steps(ranks, ranks * 5_001)
+    assert run_stepwise(star(links, links, 300_000), ends, *steps) == stepwise(*steps, ends, links, links, 300_000)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    ranks=st.integers(2, 17),
+    part=st.integers(0, 6_000),
+    payload=st.sampled_from([333, 1000, 4096]),
+    up=st.builds(Link, rates, delays),
+    down=st.builds(Link, rates, delays),
+    latency=latencies,
+    qps=st.integers(0, 2),
+)
+def test_direct_follows_the_recurrence(
+    ranks: int, part: int, payload: int, up: Link, down: Link, latency: int, qps: int
+) -> None:
+    ends = Endpoint(payload, 7_000, 11_000, 13_000)
+    ops = [Op(r, (r + k) % ranks, part) for r in range(ranks) for k in range(1, ranks)]
+    platform = star([up] * ranks, [down] * ranks, latency)
+    figures = Transport(payload=payload, ack_policy=OUT_OF_BAND, qps_per_peer=qps, send_latency_ps=7_000,
+                        receive_latency_ps=11_000)  # fmt: skip
+    sim = Simulator(*platform, figures, ops, [0] * ranks, 13_000).run()
+    assert sim.delivered == direct_all_to_all(ranks, ranks * part, ends, up, down, latency) * ranks
+
+
+# Rule by rule, at a byte every 100 ps. 902 B are padded to 904: 1,002 B on the line first in a message, 986 B later.
+FULL = 902
+FIRST, LATER, ACK, HOP = 100_200, 98_600, 8_600, 1_000_000
+
+
+def run(ops: Sequence[Op], ranks: int = 2, latency_ps: int = 0, **figures: object) -> Simulator:
+    sim = Simulator(*even_star(ranks, latency_ps), Transport(payload=FULL, **figures), ops, [0] * ranks)  # type: ignore[arg-type]
+    return sim.run()
+
+
+def test_frames_have_their_bytes() -> None:
+    sim = run([Op(0, 1, 2 * FULL), Op(0, 1, 0)])
+    assert [(port.frames, port.line_bytes) for port in sim.ports[:2]] == [(3, 1002 + 986 + 98), (3, 3 * 86)]
+    assert [(port.frames, port.line_bytes) for port in sim.ports[2:]] == [(3, 3 * 86), (3, 1002 + 986 + 98)]
+    assert serialisation_ps(1002, 80 * GBPS) == FIRST
+
+
+def test_ack_is_made_by_the_last_byte_and_comes_back_the_same_way() -> None:
+    sim = run([Op(0, 1, FULL)], latency_ps=300_000)
+    assert sim.sent == [FIRST]
+    assert sim.delivered == [2 * (FIRST + HOP) + 300_000]
+    assert sim.acked == [2 * (FIRST + HOP) + 300_000 + 2 * (ACK + HOP) + 300_000]
+
+
+def test_ack_goes_before_waiting_data_but_not_before_a_frame_under_way() -> None:
+    # The ACK waits for the frame under way at rank 1, and then for the same frame on the way down to rank 0.
+    sim = run([Op(0, 1, FULL), Op(1, 0, 40 * FULL)])
+    later = -(-(2 * (FIRST + HOP) - FIRST) // LATER)
+    assert sim.acked[0] == 2 * FIRST + later * LATER + ACK + 2 * HOP
+    assert sim.sent[1] == FIRST + 39 * LATER + ACK
+
+
+def test_shared_class_makes_the_ack_wait_behind_data_in_the_switch() -> None:
+    # Ranks 1 and 2 fill the way down to rank 0, where the ACKs of rank 0's own message wait for their turn.
+    ops = [Op(1, 0, 40 * FULL), Op(2, 0, 40 * FULL), Op(0, 1, FULL)]
+    own, shared = run(ops, 3), run(ops, 3, is_ack_class_shared=True)
+    assert own.acked[2] is not None
+    assert shared.acked[2] is not None
+    assert shared.acked[2] - own.acked[2] > 5 * LATER
+
+
+@pytest.mark.parametrize(("policy", "every", "acks"), [(EVERY, 4, 3 + 1), (EVERY, 1, 11 + 1), (PER_MESSAGE, 1, 1 + 1)])
+def test_ack_policies_count(policy: str, every: int, acks: int) -> None:
+    # Messages of 11 packets and of 1: every fourth and the last of each.
+    sim = run([Op(0, 1, 11 * FULL), Op(0, 1, 1)], ack_policy=policy, ack_every=every)
+    assert sim.ports[2].frames == acks
+    assert None not in sim.acked
+
+
+def test_every_counts_from_the_last_ack_and_over_messages() -> None:
+    assert run([Op(0, 1, 3 * FULL)] * 3, ack_policy=EVERY, ack_every=2).ports[2].frames == 6
+
+
+@pytest.mark.parametrize(("window", "in_flight"), [(1, 1), (FULL, 1), (FULL + 1, 2), (2 * FULL, 2)])
+def test_window_may_be_exceeded_by_less_than_a_packet(window: int, in_flight: int) -> None:
+    sim = run([Op(0, 1, 4 * FULL)], window=window)
+    first_ack = 2 * (FIRST + HOP) + 2 * (ACK + HOP)
+    if in_flight == 1:
+        assert sim.sent[0] == first_ack + 2 * (2 * (LATER + HOP) + 2 * (ACK + HOP)) + LATER
+    else:
+        assert sim.sent[0] == first_ack + 2 * LATER
+
+
+def test_queue_pairs_take_turns_from_own_plus_one() -> None:
+    # Rank 1 of 4: the turns are 2, 3, 0; then only 3 and 0 have a second packet.
+    sim = run([Op(1, 0, 2 * FULL), Op(1, 3, 2 * FULL), Op(1, 2, FULL)], 4)
+    assert sim.sent == [3 * FIRST + 2 * LATER, 3 * FIRST + LATER, FIRST]
+
+
+def test_messages_go_round_robin_over_the_queue_pairs() -> None:
+    # 0 and 2 share a queue pair, so 1 ends before 2 starts its second packet.
+    ops = [Op(0, 1, FULL), Op(0, 1, 2 * FULL), Op(0, 1, 2 * FULL)]
+    assert run(ops, qps_per_peer=2).sent == [FIRST, 3 * FIRST + LATER, 3 * FIRST + 2 * LATER]
+    assert run(ops, qps_per_peer=1).sent == [FIRST, 2 * FIRST + LATER, 3 * FIRST + 2 * LATER]
+    assert run(ops, qps_per_peer=0).sent == [FIRST, 3 * FIRST + LATER, 3 * FIRST + 2 * LATER]
+
+
+def test_simultaneous_arrivals_go_on_in_order_of_their_channels() -> None:
+    sim = run([Op(2, 0, FULL), Op(1, 0, FULL)], 3)
+    assert sim.delivered == [2 * (FIRST + HOP) + FIRST, 2 * (FIRST + HOP)]
+
+
+def test_dependants_learn_late_of_all_but_sent() -> None:
+    ops = [Op(0, 1, FULL), *(Op(0, 1, 0, deps=((0, moment),)) for moment in (SENT, DELIVERED, ACKED))]
+    ops += [Op(1, duration_ps=500, deps=((0, DELIVERED),)), Op(1, 0, 0, deps=((4, SENT),))]
+    sim = Simulator(*even_star(2), Transport(payload=FULL, notify_on=ACKED), ops, [0, 100], 10).run()
+    assert sim.sent[0] == 10 + FIRST
+    assert sim.delivered[0] == 10 + 2 * (FIRST + HOP)
+    assert sim.posted[1:4] == [sim.sent[0], sim.delivered[0] + 10, sim.acked[0] + 10]  # type: ignore[operator]
+    assert sim.posted[4:] == [sim.delivered[0] + 10, sim.delivered[0] + 510]
+    assert sim.end_ps[1] == max(t for t in sim.acked[:4] if t is not None) + 10
+
+
+def test_rank_that_joins_late_starts_late() -> None:
+    sim = Simulator(*even_star(2), Transport(payload=FULL), [Op(0, 1, 0), Op(1, 0, 0)], [0, 5 * HOP], 10).run()
+    assert sim.posted == [10, 5 * HOP + 10]
+    assert sim.end_ps == [sim.delivered[1] + 10, 5 * HOP + 10 + 9_800]  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(("line_bytes", "ns"), [(1036, 21), (48, 1), (108, 2), (228, 5)])
+def test_whole_nanoseconds_are_the_nearest(line_bytes: int, ns: int) -> None:
+    links = [Link(400 * GBPS, 1_000)] * 2
+    figures = Transport(payload=9_000, header=0, ack_policy=OUT_OF_BAND, is_ns_nearest=True)
+    sim = Simulator(*star(links, links, 0), figures, [Op(0, 1, line_bytes)], [0, 0]).run()
+    assert sim.sent == [ns * 1_000]
