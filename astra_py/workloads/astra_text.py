@@ -104,10 +104,16 @@ class AstraTextModel:
         for kind in sorted({str(p.collective) for p, _ in exchanges}):
             sizes = [p.size_bytes for p, _ in exchanges if p.collective == kind]
             lines.append(f"{len(sizes)} {kind} an iteration over all ranks, {sum(sizes)} B of buffers a rank")
-        delays = sum(layer.update_delay * sum(p.collective is not None for _, p in layer.passes) for layer in self.layers)
+        delays = sum(
+            layer.update_delay * sum(p.collective is not None for _, p in layer.passes) for layer in self.layers
+        )
         lines.append(f"update delays after collectives: {delays * unit:g} us a rank and iteration")
         lines.append("ignored: the reserved second field of each layer")
-        idle = [layer.name for layer in self.layers if layer.update_delay and all(p.collective is None for _, p in layer.passes)]
+        idle = [
+            layer.name
+            for layer in self.layers
+            if layer.update_delay and all(p.collective is None for _, p in layer.passes)
+        ]
         if idle:
             lines.append(f"ignored: the update delay of {', '.join(idle)}, which follows no collective")
         return lines

@@ -133,7 +133,9 @@ class Trace:
         columns = ("rank", "name", "duration_ps", "call", "iteration", "phase", "stream")
         for column in columns:
             if len(getattr(self, column)) != len(self):
-                raise WorkloadError(f"trace column {column} has {len(getattr(self, column))} rows, kind has {len(self)}")
+                raise WorkloadError(
+                    f"trace column {column} has {len(getattr(self, column))} rows, kind has {len(self)}"
+                )
         if len(self.name) and not 0 <= int(self.name.min()) <= int(self.name.max()) < len(self.names):
             raise WorkloadError(f"trace column name indexes {len(self.names)} names and leaves that range")
         self._require(self.kind <= max(NodeKind), "unknown kind")

@@ -159,7 +159,9 @@ class TraceBuilder:
         arrays = [np.asarray(ids, dtype=np.int64) for ids in given if ids is not None]
         for ids in arrays:
             if ids.shape != (count,):
-                raise WorkloadError(f"{name!r}: {count} nodes wait for an array of shape {ids.shape}; one each is needed")
+                raise WorkloadError(
+                    f"{name!r}: {count} nodes wait for an array of shape {ids.shape}; one each is needed"
+                )
             if count and not -1 <= int(ids.min()) <= int(ids.max()) < self._count:
                 raise WorkloadError(f"{name!r}: waits for a node outside the {self._count} that were added before")
         nodes = np.stack(arrays, axis=1) if arrays else np.empty((count, 0), dtype=np.int64)

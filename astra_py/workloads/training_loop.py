@@ -66,7 +66,9 @@ def training_trace(
                     f"{model.where(layer)}: layer {layer.name} has a {which.replace('_', ' ')} collective; in "
                     f"{model.kind} only the first layer, the embedding, may have one"
                 )
-    loop = _Loop(model, ranks, compute_unit_ps, _exact(compute_scale, "compute_scale"), _exact(comm_scale, "comm_scale"))
+    loop = _Loop(
+        model, ranks, compute_unit_ps, _exact(compute_scale, "compute_scale"), _exact(comm_scale, "comm_scale")
+    )
     for iteration in range(iterations):
         loop.forward(iteration)
         loop.backward(iteration)

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Collectives: algorithms as schedules of messages, their closed forms, and checks of what they do.
+
+Importing the package registers the built-in algorithms.
+"""
+
+from astra_py.collectives import all_reduce, all_to_all, send_recv  # noqa: F401  (each registers its algorithms)
+from astra_py.collectives.bandwidth import algorithm_bytes, bus_bytes, bus_factor
+from astra_py.collectives.builder import Dep, Hold, ScheduleBuilder
+from astra_py.collectives.closed_forms import ClosedForm, closed_form, declared_rank_bytes, register_closed_form
+from astra_py.collectives.dataflow import check_dataflow
+from astra_py.collectives.lowering import lower
+from astra_py.collectives.registry import (
+    DEFAULT_ALGORITHMS,
+    Group,
+    algorithm_names,
+    build_template,
+    collective,
+    find_algorithm,
+)
+from astra_py.collectives.schedule import EdgeOn, OpKind, OuterKind, PoolOrder, Schedule, Template
+from astra_py.collectives.system import SystemModel
+
+__all__ = [
+    "DEFAULT_ALGORITHMS",
+    "ClosedForm",
+    "Dep",
+    "EdgeOn",
+    "Group",
+    "Hold",
+    "OpKind",
+    "OuterKind",
+    "PoolOrder",
+    "Schedule",
+    "ScheduleBuilder",
+    "SystemModel",
+    "Template",
+    "algorithm_bytes",
+    "algorithm_names",
+    "build_template",
+    "bus_bytes",
+    "bus_factor",
+    "check_dataflow",
+    "closed_form",
+    "collective",
+    "declared_rank_bytes",
+    "find_algorithm",
+    "lower",
+    "register_closed_form",
+]

@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Builds a Template from whole arrays of messages and local work: a collective algorithm is a few calls, not a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from astra_py.collectives.schedule import EdgeOn, OpKind, PoolOrder, Template
+from astra_py.collectives.system import SystemModel
+from astra_py.errors import ConfigError
+
+__all__ = ["After", "Dep", "Hold", "ScheduleBuilder"]
+
+Ids = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Dep:
+    """Predecessors and the moment to wait for.
+
+    Attributes
+    ----------
+    ids : operation numbers, of shape [n] (one for each new operation), [n, k] (several for each), or a single one for
+        all; -1 is none.
+    on : the moment of a message, or None for the one at which a receiver is told of it (``SystemModel.notify_on``). To wait
+        for a message of one's own, name a moment: ``SENT`` or ``ACKED``.
+    """
+
+    ids: ArrayLike
+    on: EdgeOn | None = None
+
+
+@dataclass(frozen=True)
+class Hold:
+    """Pools of which each operation takes a unit before it starts.
+
+    Attributes
+    ----------
+    pools : pool numbers, of shape [n], [n, k] or a single one; -1 is none.
+    release_on : the moment at which a message gives its unit back; local work gives it back at its end.
+    """
+
+    pools: ArrayLike
+    release_on: EdgeOn = EdgeOn.ACKED
+
+
+#: What new operations wait for: nothing, an array of operation numbers, a :class:`Dep`, or a list of these.
+After = ArrayLike | Dep | Sequence[ArrayLike | Dep] | None
+
+
+@dataclass
+class _Ragged:
+    """Columns of compressed rows that grow by whole batches: per row a count, per entry a number and a moment."""
+
+    counts: list[Ids] = field(default_factory=list)
+    numbers: list[Ids] = field(default_factory=list)
+    moments: list[Ids] = field(default_factory=list)
+
+    def append(self, numbers: Ids, moments: Ids) -> None:
+        """Add a batch of rows; ``numbers`` is [n, k] with -1 where a row has fewer, ``moments`` broadcasts to it."""
+        if numbers.shape[1] == 0:
+            self.counts.append(np.zeros(len(numbers), dtype=np.int64))
+            return
+        is_used = numbers >= 0
+        self.counts.append(is_used.sum(axis=1))
+        self.numbers.append(numbers[is_used])
+        self.moments.append(np.broadcast_to(moments, numbers.shape)[is_used])
+
+    def rows(self) -> tuple[Ids, NDArray[np.int32], NDArray[np.uint8]]:
+        """Row pointers, numbers and moments."""
+        counts = _joined(self.counts)
+        ptr = np.zeros(len(counts) + 1, dtype=np.int64)
+        np.cumsum(counts, out=ptr[1:])
+        return ptr, _joined(self.numbers).astype(np.int32), _joined(self.moments).astype(np.uint8)
+
+
+class ScheduleBuilder:
+    """Fills one :class:`Template`.
+
+    Every method takes arrays or scalars, which broadcast to one length n, adds n operations and returns their numbers,
+    i64[n]. Operations of a rank that are ready at the same time are posted in the order in which they were added.
+
+    Parameters
+    ----------
+    collective, algorithm : names for the template.
+    ranks : size of the group; all ranks here are group coordinates, 0 to ranks - 1.
+    system : the endpoint's figures.
+
+    Examples
+    --------
+    >>> build = ScheduleBuilder("sendrecv", "relay", ranks=3)
+    >>> first = build.send(0, 1, 4096, blocks=0)
+    >>> second = build.send(1, 2, 4096, after=first, blocks=0)
+    >>> len(build.build())
+    2
+    """
+
+    def __init__(self, collective: str, algorithm: str, ranks: int, system: SystemModel | None = None) -> None:
+        if ranks < 1:
+            raise ConfigError(f"{collective} {algorithm}: a group has at least one rank, not {ranks}")
+        self.collective = collective
+        self.algorithm = algorithm
+        self.ranks = ranks
+        self.system = system if system is not None else SystemModel()
+        self._count = 0
+        self._columns: dict[str, list[Ids]] = {column: [] for column in _COLUMNS}
+        self._deps = _Ragged()
+        self._uses = _Ragged()
+        self._blocks = _Ragged()
+        self._pools: dict[str, list[Ids]] = {"owner": [], "capacity": [], "order": []}
+        self._pool_count = 0
+
+    def send(
+        self,
+        src: ArrayLike,
+        dst: ArrayLike,
+        size_bytes: ArrayLike,
+        after: After = None,
+        *,
+        phase: ArrayLike = 0,
+        chunk: ArrayLike = 0,
+        blocks: ArrayLike | None = None,
+        combine: bool = False,
+        pools: ArrayLike | Hold | Sequence[ArrayLike | Hold] = (),
+    ) -> Ids:
+        """Add messages.
+
+        Parameters
+        ----------
+        src, dst : sender and receiver; different.
+        size_bytes : payload.
+        after : what each message waits for before it is posted.
+        phase, chunk : labels for tables.
+        blocks : which blocks of the collective's data each message carries, of shape [n], [n, k] (-1: none) or a single
+            one, for :func:`~astra_py.collectives.check_dataflow`; what a block is, that function says for each collective.
+        combine : whether the receiver adds the blocks to its own, or keeps them as they are.
+        pools : pools to take a unit of, in order; released when the message is acknowledged unless a :class:`Hold` says
+            otherwise.
+
+        Raises
+        ------
+        ConfigError : ranks out of range, a message to oneself, a negative size, shapes that do not fit.
+        """
+        ids = self._add(OpKind.SEND, src, dst, size_bytes, 0, phase, chunk, combine, after, blocks, pools)
+        src_column, dst_column = self._columns["src"][-1], self._columns["dst"][-1]
+        if (src_column == dst_column).any():
+            raise self._error(f"rank {int(src_column[src_column == dst_column][0])} sends to itself")
+        return ids
+
+    def reduce(
+        self, rank: ArrayLike, size_bytes: ArrayLike, after: After = None, *, phase: ArrayLike = 0, chunk: ArrayLike = 0
+    ) -> After:
+        """Add local reductions of ``size_bytes``; returns what a dependant has to wait for.
+
+        The time is :meth:`SystemModel.reduction_ps`. Where reductions take no time, none is added, and a dependant waits for
+        ``after`` itself: pass on what is returned.
+        """
+        if self.system.local_memory_bandwidth_bps is None:
+            return after
+        duration_ps = self.system.reduction_ps(np.asarray(size_bytes, dtype=np.int64))
+        return self._add(OpKind.REDUCE, rank, rank, size_bytes, duration_ps, phase, chunk, False, after, None, ())
+
+    def compute(
+        self,
+        rank: ArrayLike,
+        duration_ps: ArrayLike,
+        after: After = None,
+        *,
+        phase: ArrayLike = 0,
+        chunk: ArrayLike = 0,
+    ) -> Ids:
+        """Add local work of ``duration_ps``."""
+        return self._add(OpKind.COMPUTE, rank, rank, 0, duration_ps, phase, chunk, False, after, None, ())
+
+    def pool(self, owner: ArrayLike, capacity: ArrayLike, order: PoolOrder = PoolOrder.FIFO) -> Ids:
+        """Add one pool (a counting semaphore of each run of this collective) per ``owner``; returns pool numbers, i64[n].
+
+        Raises
+        ------
+        ConfigError : an owner outside the group, or a capacity below 1.
+        """
+        owners, capacities = np.broadcast_arrays(np.atleast_1d(_integers(owner)), _integers(capacity))
+        if owners.size and not 0 <= int(owners.min()) <= int(owners.max()) < self.ranks:
+            raise self._error(f"a pool's owner is outside 0 to {self.ranks - 1}")
+        if capacities.size and int(capacities.min()) < 1:
+            raise self._error("a pool has a capacity of at least 1")
+        self._pools["owner"].append(owners)
+        self._pools["capacity"].append(capacities)
+        self._pools["order"].append(np.full(len(owners), order, dtype=np.int64))
+        self._pool_count += len(owners)
+        return np.arange(self._pool_count - len(owners), self._pool_count, dtype=np.int64)
+
+    def build(self) -> Template:
+        """The Template of all that was added.
+
+        Raises
+        ------
+        ConfigError : an operation waits for a message that its rank neither sends nor receives, or for another rank's
+            local work: nobody would tell it.
+        """
+        column = {name: _joined(parts) for name, parts in self._columns.items()}
+        dep_ptr, dep_op, dep_on = self._deps.rows()
+        use_ptr, use_pool, release_on = self._uses.rows()
+        block_ptr, block, _ = self._blocks.rows()
+        template = Template(
+            collective=self.collective,
+            algorithm=self.algorithm,
+            ranks=self.ranks,
+            kind=column["kind"].astype(np.uint8),
+            src=column["src"].astype(np.int32),
+            dst=column["dst"].astype(np.int32),
+            size_bytes=column["size_bytes"],
+            duration_ps=column["duration_ps"],
+            phase=column["phase"].astype(np.int32),
+            chunk=column["chunk"].astype(np.int32),
+            dep_ptr=dep_ptr,
+            dep_op=dep_op,
+            dep_on=dep_on,
+            pool_owner=_joined(self._pools["owner"]).astype(np.int32),
+            pool_capacity=_joined(self._pools["capacity"]).astype(np.int32),
+            pool_order=_joined(self._pools["order"]).astype(np.uint8),
+            use_ptr=use_ptr,
+            use_pool=use_pool,
+            release_on=release_on,
+            block_ptr=block_ptr,
+            block=block,
+            combine=column["combine"].astype(np.uint8),
+            notify_on=self.system.notify_on,
+        )
+        self._check_dependencies(template)
+        return template
+
+    def _add(
+        self,
+        kind: OpKind,
+        src: ArrayLike,
+        dst: ArrayLike,
+        size_bytes: ArrayLike,
+        duration_ps: ArrayLike,
+        phase: ArrayLike,
+        chunk: ArrayLike,
+        combine: bool,
+        after: After,
+        blocks: ArrayLike | None,
+        pools: ArrayLike | Hold | Sequence[ArrayLike | Hold],
+    ) -> Ids:
+        given = (kind, src, dst, size_bytes, duration_ps, phase, chunk, combine)
+        try:
+            values = np.broadcast_arrays(*(np.atleast_1d(_integers(value)) for value in given))
+        except ValueError as error:
+            raise self._error(f"{kind.name.lower()}: arrays of different lengths: {error}") from None
+        if values[0].ndim != 1:
+            raise self._error(f"{kind.name.lower()}: operations are a list, not an array of shape {values[0].shape}")
+        n = len(values[0])
+        if self._count + n >= 2**31:
+            raise self._error("more than 2^31 operations")
+        for column, value in zip(_COLUMNS, values, strict=True):
+            if column in ("src", "dst") and n and not 0 <= int(value.min()) <= int(value.max()) < self.ranks:
+                raise self._error(f"{column} is outside the group's coordinates, 0 to {self.ranks - 1}")
+            if column in ("size_bytes", "duration_ps") and n and int(value.min()) < 0:
+                raise self._error(f"{column} is negative: {int(value.min())}")
+            self._columns[column].append(value)
+        self._deps.append(*self._rows(after, n, self._count, "after"))
+        self._uses.append(*self._rows(pools, n, self._pool_count, "pools"))
+        self._blocks.append(*self._rows(blocks, n, None, "blocks"))
+        self._count += n
+        return np.arange(self._count - n, self._count, dtype=np.int64)
+
+    def _rows(self, given: object, n: int, limit: int | None, what: str) -> tuple[Ids, Ids]:
+        """Numbers [n, k] and their moments [k] of one of the three kinds of reference, checked against ``limit``."""
+        parts = [] if given is None else list(given) if isinstance(given, list | tuple) else [given]
+        numbers: list[Ids] = []
+        moments: list[int] = []
+        for part in parts:
+            moment = EdgeOn.ACKED if what == "pools" else self.system.notify_on
+            if isinstance(part, Dep):
+                moment, part = part.on if part.on is not None else moment, part.ids
+            elif isinstance(part, Hold):
+                moment, part = part.release_on, part.pools
+            if part is None:
+                continue
+            array = _integers(part)
+            array = array[:, np.newaxis] if array.ndim == 1 else np.atleast_2d(array)
+            if array.shape[0] not in (1, n) or array.ndim != 2:
+                raise self._error(
+                    f"{what} has shape {np.shape(part)}; {n} operations take [{n}], [{n}, k] or one number"
+                )
+            if array.size and (int(array.min()) < -1 or (limit is not None and int(array.max()) >= limit)):
+                raise self._error(f"{what} has a number outside the {limit} that exist; -1 is none")
+            numbers.append(np.broadcast_to(array, (n, array.shape[1])))
+            moments += [int(moment)] * array.shape[1]
+        joined = np.concatenate(numbers, axis=1) if numbers else np.empty((n, 0), dtype=np.int64)
+        return joined, np.array(moments, dtype=np.int64)
+
+    def _check_dependencies(self, template: Template) -> None:
+        op = np.repeat(np.arange(len(template)), np.diff(template.dep_ptr))
+        owner = template.src[op]
+        is_known = (template.src[template.dep_op] == owner) | (template.dst[template.dep_op] == owner)
+        if not is_known.all():
+            edge = int(np.argmin(is_known))
+            before = int(template.dep_op[edge])
+            raise self._error(
+                f"operation {int(op[edge])} of rank {int(owner[edge])} waits for operation {before} of rank "
+                f"{int(template.src[before])} to {int(template.dst[before])}, of which rank {int(owner[edge])} is not told"
+            )
+
+    def _error(self, what: str) -> ConfigError:
+        return ConfigError(f"{self.collective} algorithm {self.algorithm!r}: {what}")
+
+
+_COLUMNS = ("kind", "src", "dst", "size_bytes", "duration_ps", "phase", "chunk", "combine")
+
+
+def _joined(parts: list[Ids]) -> Ids:
+    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+
+
+def _integers(value: ArrayLike) -> Ids:
+    """``value`` as i64, without taking a fraction for an integer."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "iub" and array.size:
+        raise ConfigError(f"a schedule is made of integers, not of {array.dtype}")
+    return array.astype(np.int64)

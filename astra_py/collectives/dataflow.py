@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The data-flow check: whether a template's messages bring every rank what the collective promises, in any timing.
+
+It needs no network. Operations are followed in order of dependency with, for each block of each rank, the set of ranks whose
+contributions are in it. Nothing is taken from luck: a message carries a block only if every message that wrote that block is
+an ancestor of it by its dependencies, and a block is written only if whoever sent it before is known to have sent it.
+
+Blocks by collective: for all_reduce block b is the b-th of equal parts (floor or ceil, the larger first) of the buffer; for
+all_to_all and all_to_all_v block ``s * n + d`` is what rank s has for rank d; for sendrecv block 0 is the message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from astra_py.collectives.partition import equal_matrix, segment_bytes
+from astra_py.collectives.schedule import EdgeOn, OpKind, Template
+from astra_py.errors import CheckError, ConfigError
+
+__all__ = ["check_dataflow"]
+
+
+@dataclass(frozen=True)
+class _Promise:
+    """What a collective starts from and ends with; sets of ranks are bit masks, keys are (rank, block)."""
+
+    block_bytes: NDArray[np.int64]
+    at_start: dict[tuple[int, int], int]
+    at_end: dict[tuple[int, int], int]
+    names: Sequence[str]
+
+
+def check_dataflow(template: Template, payload: int | NDArray[np.int64]) -> None:
+    """Check that a template does what its collective promises, whatever its messages' timing.
+
+    Parameters
+    ----------
+    template : of all_reduce, all_to_all, all_to_all_v or sendrecv, with blocks on its messages.
+    payload : the size in bytes, or the byte matrix.
+
+    Raises
+    ------
+    CheckError : a rank lacks a block or a contribution, has one twice, sends what may not have arrived, or a message's size
+        is not that of its blocks; the message names rank, block and operation.
+    ConfigError : the promise of this collective is not known.
+
+    Notes
+    -----
+    Work grows with the square of the number of messages where dependencies are deep (a ring of 64 ranks: 0.1 s).
+    """
+    promise = _promise(template, payload)
+    flow = _Flow(template, promise)
+    for op in range(len(template)):
+        flow.follow(op)
+    for (rank, block), wanted in promise.at_end.items():
+        held = flow.content.get((rank, block), 0)
+        if held != wanted:
+            raise flow.error(
+                f"rank {rank} ends without {promise.names[block]}"
+                if not held
+                else f"rank {rank} ends with {promise.names[block]} lacking the contribution of {_ranks(wanted & ~held)}"
+            )
+
+
+class _Flow:
+    """Contents and history of every (rank, block) while operations are followed."""
+
+    def __init__(self, template: Template, promise: _Promise) -> None:
+        self.template = template
+        self.promise = promise
+        self.content = dict(promise.at_start)
+        self.writers: dict[tuple[int, int], list[int]] = {}
+        self.readers: dict[tuple[int, int], list[int]] = {}
+        # Ancestors as bit masks over operations: those that have ended (their data is there), and those that have started.
+        # A mask is dropped after its last dependant, which keeps memory to the operations in flight.
+        self.ended: dict[int, int] = {}
+        self.started: dict[int, int] = {}
+        self.last_use = np.full(len(template), -1, dtype=np.int64)
+        op = np.repeat(np.arange(len(template)), np.diff(template.dep_ptr))
+        np.maximum.at(self.last_use, template.dep_op, op)
+
+    def error(self, what: str) -> CheckError:
+        return CheckError(f"{self.template.collective} {self.template.algorithm}, {self.template.ranks} ranks: {what}")
+
+    def follow(self, op: int) -> None:
+        """Follow one operation, all of whose predecessors have been followed."""
+        ended, started = self._ancestors(op)
+        if self.template.kind[op] == OpKind.SEND:
+            self._send(op, ended, started)
+
+    def _ancestors(self, op: int) -> tuple[int, int]:
+        template = self.template
+        ended = started = 0
+        edges = range(int(template.dep_ptr[op]), int(template.dep_ptr[op + 1]))
+        for edge in edges:
+            before = int(template.dep_op[edge])
+            is_local = template.kind[before] != OpKind.SEND
+            ended |= self.ended[before]
+            started |= self.started[before] | 1 << before
+            if is_local or template.dep_on[edge] != EdgeOn.SENT:
+                ended |= 1 << before
+        for edge in edges:
+            before = int(template.dep_op[edge])
+            if self.last_use[before] == op:
+                self.ended.pop(before, None)
+                self.started.pop(before, None)
+        if self.last_use[op] >= 0:
+            self.ended[op], self.started[op] = ended, started
+        return ended, started
+
+    def _send(self, op: int, ended: int, started: int) -> None:
+        template, names = self.template, self.promise.names
+        src, dst = int(template.src[op]), int(template.dst[op])
+        blocks = [int(b) for b in template.block[template.block_ptr[op] : template.block_ptr[op + 1]]]
+        what = f"operation {op}, rank {src} to {dst}"
+        size_bytes = int(template.size_bytes[op])
+        if not blocks and size_bytes:
+            raise self.error(f"{what}: {size_bytes} bytes, and no blocks are named for this check to follow")
+        if any(not 0 <= block < len(names) for block in blocks):
+            raise self.error(f"{what}: blocks {blocks}, of which there are {len(names)}")
+        carried = sum(int(self.promise.block_bytes[block]) for block in blocks)
+        if carried != size_bytes:
+            raise self.error(f"{what}: {size_bytes} bytes, and its blocks have {carried}")
+        for block in blocks:
+            mask = self.content.get((src, block), 0)
+            if not mask:
+                raise self.error(f"{what}: rank {src} sends {names[block]}, which it does not hold")
+            for writer in self.writers.get((src, block), ()):
+                if not ended >> writer & 1:
+                    raise self.error(
+                        f"{what}: rank {src} sends {names[block]} and may not have got operation {writer} yet"
+                    )
+            self._write(op, dst, block, mask, ended, started, what)
+        for block in blocks:
+            self.readers.setdefault((src, block), []).append(op)
+
+    def _write(self, op: int, dst: int, block: int, mask: int, ended: int, started: int, what: str) -> None:
+        name = self.promise.names[block]
+        is_combined = bool(self.template.combine[op])
+        for reader in self.readers.get((dst, block), ()):
+            if not started >> reader & 1:
+                raise self.error(
+                    f"{what}: changes {name} of rank {dst}, which operation {reader} may not have sent yet"
+                )
+        writers = self.writers.setdefault((dst, block), [])
+        for writer in writers:
+            if not (is_combined and self.template.combine[writer]) and not ended >> writer & 1:
+                raise self.error(f"{what}: writes {name} of rank {dst} in no certain order with operation {writer}")
+        held = self.content.get((dst, block), 0)
+        if is_combined and held & mask:
+            raise self.error(f"{what}: adds the contribution of {_ranks(held & mask)} to {name} of rank {dst} twice")
+        self.content[dst, block] = held | mask if is_combined else mask
+        writers.append(op)
+
+
+def _promise(template: Template, payload: int | NDArray[np.int64]) -> _Promise:
+    n = template.ranks
+    if template.collective == "all_reduce" and isinstance(payload, int):
+        # Parts of a buffer smaller than the number of parts are 1 byte or none, however many parts there are.
+        parts = max(int(template.block.max()) + 1 if len(template.block) else 1, 1)
+        sizes = segment_bytes(payload, parts)
+        wanted = (1 << n) - 1
+        return _Promise(
+            block_bytes=sizes,
+            at_start={(rank, part): 1 << rank for rank in range(n) for part in range(parts)},
+            at_end={(rank, part): wanted for rank in range(n) for part in range(parts) if sizes[part]},
+            names=[f"segment {part}" for part in range(parts)],
+        )
+    if template.collective in ("all_to_all", "all_to_all_v"):
+        matrix = equal_matrix(payload, n) if isinstance(payload, int) else payload
+        pairs = [(s, d) for s in range(n) for d in range(n)]
+        return _Promise(
+            block_bytes=np.asarray(matrix, dtype=np.int64).reshape(-1),
+            at_start={(s, s * n + d): 1 << s for s, d in pairs},
+            at_end={(d, s * n + d): 1 << s for s, d in pairs if matrix[s, d]},
+            names=[f"the block of rank {s} for rank {d}" for s, d in pairs],
+        )
+    if template.collective == "sendrecv" and isinstance(payload, int):
+        return _Promise(
+            block_bytes=np.array([payload], dtype=np.int64),
+            at_start={(0, 0): 1},
+            at_end={(rank, 0): 1 for rank in range(n)},
+            names=["the message"],
+        )
+    raise ConfigError(
+        f"the data flow of {template.collective} with a {type(payload).__name__} is not known to the check; it knows "
+        "all_reduce and sendrecv with a size, all_to_all with a size or matrix, all_to_all_v with a matrix"
+    )
+
+
+def _ranks(mask: int) -> str:
+    ranks: Iterable[int] = (rank for rank in range(mask.bit_length()) if mask >> rank & 1)
+    return "rank " + ", ".join(map(str, ranks))

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Lowers a Trace to a Schedule: chooses an algorithm for each collective and makes streams and limits into pools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from astra_py.collectives.registry import DEFAULT_ALGORITHMS, Group, algorithm_names, build_template
+from astra_py.collectives.schedule import PoolOrder, Schedule, Template
+from astra_py.collectives.system import SystemModel
+from astra_py.errors import AstraPyError, ConfigError
+from astra_py.workloads.calls import CollectiveCall
+from astra_py.workloads.trace import NodeKind, Trace
+
+__all__ = ["lower"]
+
+
+def lower(
+    trace: Trace,
+    algorithms: Mapping[str, str] | None = None,
+    system: SystemModel | None = None,
+    *,
+    max_active_collectives: int | None = None,
+    scheduling: PoolOrder = PoolOrder.FIFO,
+) -> Schedule:
+    """The Schedule of a Trace. Operation ``i`` of the one is node ``i`` of the other.
+
+    Parameters
+    ----------
+    trace : what every rank does.
+    algorithms : algorithm by collective kind; kinds not named use ``DEFAULT_ALGORITHMS``, and a call's own choice goes first.
+    system : the endpoint's figures; by default reductions take no time.
+    max_active_collectives : how many collectives a rank takes part in at the same time, or None for no limit.
+    scheduling : in which order those that wait for that limit are let in; PRIORITY is that of the calls.
+
+    Raises
+    ------
+    WorkloadError : no algorithm is known for a collective; the message has the file and line it comes from.
+    ConfigError : an unknown algorithm, or a limit below 1.
+    """
+    if max_active_collectives is not None and max_active_collectives < 1:
+        raise ConfigError(
+            f"system.max_active_collectives = {max_active_collectives}: allowed is a number above 0, or none"
+        )
+    for kind in algorithms or {}:
+        algorithm_names(kind)
+    templates = _Templates(
+        {**DEFAULT_ALGORITHMS, **(algorithms or {})}, system if system is not None else SystemModel()
+    )
+    groups: dict[tuple[int, ...], int] = {}
+    instance_template = [templates.of(call) for call in trace.calls]
+    instance_group = [groups.setdefault(call.group, len(groups)) for call in trace.calls]
+    priority = np.array([call.priority for call in trace.calls], dtype=np.uint8)
+    pools = _Pools(trace, max_active_collectives, scheduling)
+    is_collective = trace.kind == NodeKind.COLLECTIVE
+    return Schedule(
+        ranks=trace.ranks,
+        templates=tuple(templates.templates),
+        group_ptr=np.cumsum([0, *map(len, groups)], dtype=np.int64),
+        group_rank=np.array([rank for group in groups for rank in group], dtype=np.int32),
+        instance_template=np.array(instance_template, dtype=np.int32),
+        instance_group=np.array(instance_group, dtype=np.int32),
+        instance_priority=priority,
+        instance_call=np.arange(len(trace.calls), dtype=np.int32),
+        kind=trace.kind,
+        rank=trace.rank,
+        duration_ps=trace.duration_ps,
+        instance=trace.call,
+        member=_members(trace),
+        priority=np.where(is_collective, priority[trace.call], 0).astype(np.uint8) if len(priority) else trace.kind * 0,
+        dep_ptr=trace.dep_ptr,
+        dep_op=trace.dep_node.astype(np.int32),
+        pool_owner=pools.owner,
+        pool_capacity=pools.capacity,
+        pool_order=pools.order,
+        use_ptr=pools.use_ptr,
+        use_pool=pools.use_pool,
+        name=trace.name,
+        names=trace.names,
+        iteration=trace.iteration,
+        phase=trace.phase,
+        phases=trace.phases,
+    )
+
+
+class _Templates:
+    """Templates by what makes them equal, each built once."""
+
+    def __init__(self, algorithms: Mapping[str, str], system: SystemModel) -> None:
+        self.algorithms = algorithms
+        self.system = system
+        self.templates: list[Template] = []
+        self._index: dict[tuple[object, ...], int] = {}
+
+    def of(self, call: CollectiveCall) -> int:
+        """Index of the call's template."""
+        algorithm = call.algorithm or self.algorithms.get(call.kind)
+        if not algorithm_names(call.kind):
+            runnable = [kind for kind in DEFAULT_ALGORITHMS if algorithm_names(kind)]
+            raise call.error(f"no algorithm is known for {call.kind}; there are some for {', '.join(runnable)}")
+        if algorithm is None:
+            raise call.error(
+                f"no algorithm is chosen for {call.kind}; known are {', '.join(algorithm_names(call.kind))}"
+            )
+        payload = call.payload
+        shape = payload if isinstance(payload, int) else payload.tobytes()
+        shared = (call.kind, algorithm, len(call.group), shape)
+        for key in (shared, (*shared, call.group)):
+            if key in self._index:
+                return self._index[key]
+        group = Group(call.group)
+        try:
+            self.templates.append(build_template(call.kind, algorithm, group, payload, self.system))
+        except AstraPyError as error:
+            error.add_note(f"while building collective {call.name!r}{' of ' + call.source if call.source else ''}")
+            raise
+        key = (*shared, call.group) if group.is_ranks_used else shared
+        self._index[key] = len(self.templates) - 1
+        return self._index[key]
+
+
+class _Pools:
+    """A pool for each stream of each rank, and one for each rank's active collectives where they are limited."""
+
+    def __init__(self, trace: Trace, max_active_collectives: int | None, scheduling: PoolOrder) -> None:
+        stream_key = trace.rank.astype(np.int64) * max(len(trace.streams), 1) + trace.stream
+        in_stream = trace.stream >= 0
+        keys, stream_pool = np.unique(stream_key[in_stream], return_inverse=True)
+        owners = [keys // max(len(trace.streams), 1)]
+        capacities = [np.ones(len(keys), dtype=np.int64)]
+        orders = [np.full(len(keys), PoolOrder.FIFO, dtype=np.int64)]
+        used = np.full((len(trace), 2), -1, dtype=np.int64)
+        used[in_stream, 0] = stream_pool
+        if max_active_collectives is not None:
+            is_collective = trace.kind == NodeKind.COLLECTIVE
+            used[is_collective, 1] = len(keys) + trace.rank[is_collective]
+            owners.append(np.arange(trace.ranks))
+            capacities.append(np.full(trace.ranks, max_active_collectives, dtype=np.int64))
+            orders.append(np.full(trace.ranks, scheduling, dtype=np.int64))
+        self.owner = np.concatenate(owners).astype(np.int32)
+        self.capacity = np.concatenate(capacities).astype(np.int32)
+        self.order = np.concatenate(orders).astype(np.uint8)
+        self.use_ptr = np.concatenate([[0], np.cumsum((used >= 0).sum(axis=1))]).astype(np.int64)
+        self.use_pool = used[used >= 0].astype(np.int32)
+
+
+def _members(trace: Trace) -> NDArray[np.int32]:
+    """Group coordinate of each participation, -1 for other nodes."""
+    member = np.full(len(trace), -1, dtype=np.int32)
+    nodes = np.flatnonzero(trace.call >= 0)
+    nodes = nodes[np.argsort(trace.call[nodes], kind="stable")]
+    bounds = np.searchsorted(trace.call[nodes], np.arange(len(trace.calls) + 1))
+    coordinate = np.empty(trace.ranks, dtype=np.int32)
+    for index, call in enumerate(trace.calls):
+        coordinate[list(call.group)] = np.arange(len(call.group), dtype=np.int32)
+        part = nodes[bounds[index] : bounds[index + 1]]
+        member[part] = coordinate[trace.rank[part]]
+    return member

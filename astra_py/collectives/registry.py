@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Collective algorithms by name. The built-in ones and users' own go the same way: a decorated function."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from astra_py.collectives.builder import ScheduleBuilder
+from astra_py.collectives.partition import equal_matrix
+from astra_py.collectives.schedule import Template
+from astra_py.collectives.system import SystemModel
+from astra_py.errors import ConfigError
+from astra_py.workloads.calls import COLLECTIVE_KINDS
+
+__all__ = [
+    "DEFAULT_ALGORITHMS",
+    "MATRIX_KINDS",
+    "Group",
+    "algorithm_names",
+    "build_template",
+    "collective",
+    "find_algorithm",
+]
+
+#: Kinds whose algorithms get a byte matrix; the others get a size.
+MATRIX_KINDS = ("all_to_all", "all_to_all_v")
+
+#: What a kind uses where nothing is chosen.
+DEFAULT_ALGORITHMS = {
+    "all_reduce": "ring",
+    "all_to_all": "direct",
+    "all_to_all_v": "direct",
+    "sendrecv": "direct",
+}
+
+Algorithm = Callable[[ScheduleBuilder, "Group", Any], None]
+AlgorithmT = TypeVar("AlgorithmT", bound=Algorithm)
+
+_algorithms: dict[str, dict[str, Algorithm]] = {kind: {} for kind in COLLECTIVE_KINDS}
+
+
+class Group:
+    """The ranks that take part in a collective, as an algorithm sees them.
+
+    Attributes
+    ----------
+    size : number of members; an algorithm works in group coordinates 0 to size - 1.
+    """
+
+    def __init__(self, ranks: tuple[int, ...]) -> None:
+        self.size = len(ranks)
+        self.is_ranks_used = False
+        self._ranks = ranks
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """The job's ranks in group order. An algorithm that looks at them is built anew for each group, else shared."""
+        self.is_ranks_used = True
+        return self._ranks
+
+
+def collective(kind: str, *, name: str) -> Callable[[AlgorithmT], AlgorithmT]:
+    """Register a function as an algorithm of a collective.
+
+    Parameters
+    ----------
+    kind : the collective, one of :data:`~astra_py.workloads.COLLECTIVE_KINDS`.
+    name : what ``collective.<kind>`` in a scenario calls it; registering a name again replaces it.
+
+    Returns
+    -------
+    A decorator for ``function(build, group, size_bytes)``, where ``build`` is a :class:`ScheduleBuilder`, ``group`` a
+    :class:`Group` and ``size_bytes`` the buffer of each rank (the whole array for all_gather and reduce_scatter). For
+    all_to_all and all_to_all_v the third argument is the byte matrix, i64[n, n] with row = sender, whose diagonal stays
+    where it is. It is not called for a group of one rank, which has nothing to do.
+
+    Raises
+    ------
+    ConfigError : an unknown kind, or a function that does not take three arguments.
+
+    Examples
+    --------
+    >>> @collective("sendrecv", name="in_two_halves")
+    ... def in_two_halves(build, group, size_bytes):
+    ...     build.send(0, 1, [size_bytes // 2, size_bytes - size_bytes // 2])
+    """
+    if kind not in _algorithms:
+        raise ConfigError(_unknown("collective", kind, COLLECTIVE_KINDS))
+
+    def register(function: AlgorithmT) -> AlgorithmT:
+        try:
+            inspect.signature(function).bind(None, None, None)
+        except TypeError:
+            third = "matrix" if kind in MATRIX_KINDS else "size_bytes"
+            raise ConfigError(f"{kind} algorithm {name!r}: a function of (build, group, {third}) is needed") from None
+        _algorithms[kind][name] = function
+        return function
+
+    return register
+
+
+def algorithm_names(kind: str) -> tuple[str, ...]:
+    """The registered algorithms of ``kind``, in order of registration; empty where there is none.
+
+    Raises
+    ------
+    ConfigError : an unknown kind.
+    """
+    if kind not in _algorithms:
+        raise ConfigError(_unknown("collective", kind, COLLECTIVE_KINDS))
+    return tuple(_algorithms[kind])
+
+
+def find_algorithm(kind: str, name: str) -> Algorithm:
+    """The function registered as ``name`` for ``kind``.
+
+    Raises
+    ------
+    ConfigError : no such kind or name; the message has the nearest one and all that are allowed.
+    """
+    allowed = algorithm_names(kind)
+    if name not in allowed:
+        raise ConfigError(_unknown(f"{kind} algorithm", name, allowed))
+    return _algorithms[kind][name]
+
+
+def build_template(
+    kind: str,
+    name: str,
+    group: Group | int,
+    payload: int | NDArray[np.int64],
+    system: SystemModel | None = None,
+) -> Template:
+    """Run one algorithm.
+
+    Parameters
+    ----------
+    kind, name : collective and algorithm.
+    group : the members, or how many there are.
+    payload : the size in bytes; a byte matrix for all_to_all_v, and allowed for all_to_all.
+    system : the endpoint's figures; by default reductions take no time.
+
+    Raises
+    ------
+    ConfigError : unknown names, or what the algorithm builds is not allowed.
+    """
+    function = find_algorithm(kind, name)
+    if isinstance(group, int):
+        group = Group(tuple(range(group)))
+    build = ScheduleBuilder(kind, name, group.size, system)
+    if group.size > 1:
+        if kind in MATRIX_KINDS and isinstance(payload, int):
+            payload = equal_matrix(payload, group.size)
+        function(build, group, payload)
+    return build.build()
+
+
+def _unknown(what: str, name: str, allowed: tuple[str, ...]) -> str:
+    if not allowed:
+        return f"unknown {what} {name!r}; none is registered"
+    near = difflib.get_close_matches(name, allowed, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"unknown {what} {name!r}; {hint}Allowed: {', '.join(allowed)}"

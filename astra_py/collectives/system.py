@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a collective library knows of the machine it runs on: memory for reductions, and when it is told of a message."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from astra_py.collectives.schedule import EdgeOn
+from astra_py.errors import ConfigError
+
+__all__ = ["SystemModel"]
+
+#: A reduction of b bytes reads both operands and writes the sum.
+REDUCTION_PASSES = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemModel:
+    """The endpoint's figures that shape a schedule.
+
+    Attributes
+    ----------
+    local_memory_bandwidth_bps : memory bandwidth for local reductions in bit/s, or None where they take no time.
+    is_whole_ns : whether local times are whole nanoseconds, rounded down, as in simulators that count in nanoseconds.
+    notify_on : the moment at which a receiver is told of a message; what a dependant waits for unless it says otherwise.
+    in_flight : most unacknowledged messages of one rank in one all-to-all, or None for no limit.
+
+    Raises
+    ------
+    ConfigError : a figure is not positive.
+    """
+
+    local_memory_bandwidth_bps: int | None = None
+    is_whole_ns: bool = False
+    notify_on: EdgeOn = EdgeOn.DELIVERED
+    in_flight: int | None = None
+
+    def __post_init__(self) -> None:
+        for key, value in (
+            ("system.local_memory_bandwidth", self.local_memory_bandwidth_bps),
+            ("collective.in_flight", self.in_flight),
+        ):
+            if value is not None and value < 1:
+                raise ConfigError(f"{key} = {value}: allowed is a number above 0, or none")
+
+    def reduction_ps(self, size_bytes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Time of a local reduction of each of ``size_bytes``, i64 in ps: three passes over memory.
+
+        That is ``ceil(3 x size / bandwidth)`` ps, or ``3 x floor(size / bandwidth)`` ns where times are whole nanoseconds
+        (ASTRA-sim's rule, one access at a time). Zero without a bandwidth.
+        """
+        bandwidth = self.local_memory_bandwidth_bps
+        if bandwidth is None:
+            return np.zeros(size_bytes.shape, dtype=np.int64)
+        # A schedule has few different sizes, and Python's integers do not overflow on the way.
+        sizes, inverse = np.unique(size_bytes, return_inverse=True)
+        if self.is_whole_ns:
+            times = [REDUCTION_PASSES * (int(size) * 8 * 10**9 // bandwidth) * 1000 for size in sizes]
+        else:
+            times = [-(-REDUCTION_PASSES * int(size) * 8 * 10**12 // bandwidth) for size in sizes]
+        return np.array(times, dtype=np.int64)[inverse].reshape(size_bytes.shape)
