@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# make run     the main job, its tables in $(OUT)/main_job         make lint    style of Python and C++, stubs up to date
+# make test    the tests                                           make types   mypy --strict
+# make full    all tests, the slow ones and those with ns-3's      make format  put the sources into that style
+#              Python bindings too (compiles for minutes)          make stubs   type stubs of the extension
+# make sanitize   the tests that reach C++, under sanitizers       make clean   remove what these made, results excepted
+#
+# Each sets up the environment it needs; PYTHON=python3.12 chooses the interpreter for a new one.
+
+OUT := results
+
+bin := .venv/bin
+full := .venv-full/bin
+# The extension is loaded into an interpreter without sanitizers, so their run-time library must come first.
+sanitized = LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 .venv-sanitize/bin/python
+
+.PHONY: run test full interop lint types sanitize format stubs clean lean
+.SILENT:
+
+run: lean
+	$(bin)/astra-py run workloads/astra2020_16.toml --out "$(OUT)/main_job" --overwrite
+
+test: lean
+	$(bin)/python -m pytest
+
+full:
+	sh tools/set_up.sh full
+	$(full)/python -m pytest -m ""
+
+interop:
+	sh tools/set_up.sh full
+	$(full)/python -m pytest -m interop
+
+lint: lean
+	$(bin)/ruff check
+	$(bin)/ruff format --check
+	find ns3_ext -name '*.cc' -o -name '*.h' | xargs $(bin)/clang-format --dry-run -Werror
+	$(bin)/python tools/stubs.py --check
+
+types: lean
+	$(bin)/mypy
+
+sanitize:
+	sh tools/set_up.sh sanitize
+	$(sanitized) -m pytest -p no:xdist tests/engines tests/ns3_ext
+
+format: lean
+	$(bin)/ruff check --fix
+	$(bin)/ruff format
+	find ns3_ext -name '*.cc' -o -name '*.h' | xargs $(bin)/clang-format -i
+
+stubs: lean
+	$(bin)/python tools/stubs.py
+
+clean:
+	rm -rf .venv .venv-full .venv-sanitize build .mypy_cache .ruff_cache .pytest_cache
+
+lean:
+	sh tools/set_up.sh lean

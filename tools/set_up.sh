@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Sets up an environment (lean, full or sanitize; see set_up.py), after a check of what only the system can bring.
+# PYTHON and CXX, where set, name the interpreter and the compiler to use.
+set -eu
+cd "$(dirname "$0")/.."
+environment=${1:-}
+
+stop() {
+    printf 'astra-py: %s\n' "$@" >&2
+    exit 2
+}
+
+case "$(uname -sm)" in
+    "Linux x86_64") ;;
+    *) stop "ns-3's wheels exist for Linux on x86-64 only; this is $(uname -sm)." ;;
+esac
+
+# The first interpreter of a version that ns-3's wheels and today's numpy both support.
+if [ -n "${PYTHON:-}" ]; then set -- "$PYTHON"; else set -- python3 python3.13 python3.12 python3.11; fi
+python='' seen=''
+for candidate; do
+    version=$("$candidate" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) || continue
+    case "$version" in
+        3.11 | 3.12 | 3.13) python=$candidate && break ;;
+        *) seen="$seen $candidate is $version;" ;;
+    esac
+done
+
+missing=''
+if [ -n "$python" ]; then
+    # A Debian python3 takes its parts from python3-*, another one from packages with its own version in their names.
+    "$python" -c 'import ensurepip, venv' 2>/dev/null || missing="$missing $(basename "$python")-venv"
+    "$python" -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null ||
+        missing="$missing $(basename "$python")-dev"
+elif [ -n "$seen" ]; then
+    stop "Python 3.11, 3.12 or 3.13 is needed, and found was:${seen%;}." \
+        "Install one of them with its -venv and -dev packages, and name it: make PYTHON=python3.12 ..."
+elif [ -n "${PYTHON:-}" ]; then
+    stop "PYTHON=$PYTHON does not run."
+else
+    missing="$missing python3 python3-venv python3-dev"
+fi
+command -v "${CXX:-g++}" >/dev/null || missing="$missing g++"
+command -v make >/dev/null || missing="$missing make"
+if [ -n "$missing" ]; then
+    stop "something is missing that only the system can bring. Install it with:" "    apt-get install$missing"
+fi
+
+exec "$python" tools/set_up.py "$environment"
