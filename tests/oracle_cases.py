@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Random small cases for the oracle, and the same cases as the product's own Platform, Schedule and TransportModel."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from reference_sim import (
+    ACKED,
+    DELIVERED,
+    EVERY,
+    OUT_OF_BAND,
+    PER_MESSAGE,
+    PER_PACKET,
+    SENT,
+    Channel,
+    Node,
+    Op,
+    Route,
+    Simulator,
+    Transport,
+)
+
+if TYPE_CHECKING:
+    from astra_py.collectives.schedule import Schedule, Template
+    from astra_py.engines.base import TransportModel
+    from astra_py.platforms.platform import Platform
+
+GBPS = 10**9
+RATES = (10 * GBPS, 25 * GBPS, 100 * GBPS, 400 * GBPS, 97_000_000_001)
+DELAYS = (1_000, 33_333, 500_000, 1_000_000)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A platform (ranks are the first nodes; links run from the lower node to the higher), figures and operations.
+
+    ``group`` is the order of the ranks in the collective's group: it numbers members, and must not change any result.
+    """
+
+    name: str
+    nodes: tuple[Node, ...]
+    links: tuple[tuple[int, int, int, int], ...]  # lower node, higher node, rate_bps, delay_ps
+    transport: Transport
+    ops: tuple[Op, ...]
+    join_ps: tuple[int, ...]
+    group: tuple[int, ...]
+    endpoint_delay_ps: int = 0
+    does_rank_forward: bool = False
+
+    @property
+    def channels(self) -> list[Channel]:
+        """Two a link: up from its lower node, and down."""
+        both = [(Channel(a, b, rate, delay), Channel(b, a, rate, delay)) for a, b, rate, delay in self.links]
+        return [channel for pair in both for channel in pair]
+
+    def simulate(self, route: Route) -> Simulator:
+        """Run the oracle, with the ways that ``route`` gives."""
+        args = (self.transport, self.ops, self.join_ps, self.endpoint_delay_ps)
+        return Simulator(self.nodes, self.channels, route, *args).run()
+
+    def shortest(self, src: int, dst: int, qp: int) -> list[int]:
+        """The shortest way, and the one of the lowest channels where there are several."""
+        ways: deque[tuple[int, list[int]]] = deque([(src, [])])
+        seen = {src}
+        while ways:
+            node, way = ways.popleft()
+            if node == dst:
+                return way
+            if node == src or self.does_rank_forward or self.nodes[node].rank < 0:
+                for number, channel in enumerate(self.channels):
+                    if channel.tx == node and channel.rx not in seen:
+                        seen.add(channel.rx)
+                        ways.append((channel.rx, [*way, number]))
+        raise AssertionError(f"no way from {src} to {dst}")
+
+
+# Random cases
+
+
+def random_case(seed: int) -> Case:
+    """Make the case of this seed; equal figures and simultaneous starts are frequent, so that ties are."""
+    rng = random.Random(seed)
+    shape = rng.choice([star, leaf_spine, chain, rails, ring_of_ranks])
+    ranks, wires, forwards = shape(rng)
+    latency = rng.choice([0, 300_000, None])
+    switches = 1 + max(max(wire) for wire in wires) - ranks
+    nodes = [Node(r, 1_000 if forwards else 0) for r in range(ranks)]
+    nodes += [Node(-1, rng.choice([0, 7, 300_000]) if latency is None else latency) for _ in range(switches)]
+    figures = (rng.choice(RATES), rng.choice(DELAYS)) if rng.random() < 0.5 else None
+    links = [(*wire, *(figures or (rng.choice(RATES), rng.choice(DELAYS)))) for wire in wires]
+    transport = random_transport(rng)
+    pattern = rng.choice([random_dag, ring, direct, incast, permutations])
+    ops = pattern(rng, ranks, transport.payload)
+    if transport.window is not None:
+        # Acknowledgements that come late must still come: whatever is not yet acknowledged has to fit in the window.
+        unacked = max(op.size for op in ops) if transport.ack_policy == PER_MESSAGE else 0
+        if transport.ack_policy == EVERY:
+            unacked = (transport.ack_every - 1) * transport.payload
+        transport = replace(transport, window=transport.window + unacked)
+    group = rng.sample(range(ranks), ranks)
+    late = rng.random() < 0.5
+    return Case(
+        name=f"{seed}: {pattern.__name__} on {shape.__name__} of {ranks}, ack {transport.ack_policy}",
+        nodes=tuple(nodes),
+        links=tuple(links),
+        transport=transport,
+        ops=tuple(ops),
+        join_ps=tuple(rng.randrange(3_000_000) if late else 0 for _ in range(ranks)),
+        group=tuple(group),
+        endpoint_delay_ps=rng.choice([0, 0, 10_000, 123_457]),
+        does_rank_forward=forwards,
+    )
+
+
+def random_transport(rng: random.Random) -> Transport:
+    """Figures of every kind."""
+    payload = rng.choice([64, 333, 1000, 1024, 4096])
+    is_roce = rng.random() < 0.7
+    return Transport(
+        payload=payload,
+        header=None if is_roce else rng.choice([36, 82]),
+        ack=None if is_roce else rng.choice([48, 86]),
+        ack_policy=rng.choice([PER_PACKET, PER_PACKET, EVERY, PER_MESSAGE, OUT_OF_BAND]),
+        ack_every=rng.randint(1, 5),
+        is_ack_class_shared=rng.random() < 0.4,
+        window=None if rng.random() < 0.5 else rng.randint(1, 6 * payload),
+        qps_per_peer=rng.randint(0, 3),
+        send_latency_ps=rng.choice([0, 0, 500_000, 1_234]),
+        receive_latency_ps=rng.choice([0, 0, 700_000, 4_321]),
+        is_ns_nearest=rng.random() < 0.25,
+        notify_on=rng.choice([DELIVERED, DELIVERED, ACKED]),
+    )
+
+
+Shape = tuple[int, list[tuple[int, int]], bool]  # ranks, wires (lower node, higher node), whether ranks forward
+
+
+def star(rng: random.Random) -> Shape:
+    ranks = rng.randint(2, 6)
+    return ranks, [(r, ranks) for r in range(ranks)], False
+
+
+def leaf_spine(rng: random.Random) -> Shape:
+    leaves, per_leaf, spines, parallel = rng.randint(2, 3), rng.randint(1, 2), rng.randint(1, 2), rng.randint(1, 2)
+    ranks = leaves * per_leaf
+    wires = [(r, ranks + r // per_leaf) for r in range(ranks)]
+    ups = [(ranks + leaf, ranks + leaves + spine) for leaf in range(leaves) for spine in range(spines)]
+    return ranks, wires + ups * parallel, False
+
+
+def chain(rng: random.Random) -> Shape:
+    """Two ranks at the ends of 1 to 6 links, more ranks anywhere on the way."""
+    switches = rng.randint(0, 5)
+    if switches == 0:
+        return 2, [(0, 1)], False
+    ranks = rng.randint(2, 6)
+    spots = [0, switches - 1, *(rng.randrange(switches) for _ in range(ranks - 2))]
+    wires = [(r, ranks + spot) for r, spot in enumerate(spots)]
+    return ranks, wires + [(ranks + k, ranks + k + 1) for k in range(switches - 1)], False
+
+
+def rails(rng: random.Random) -> Shape:
+    """Each rank has a port on each of two switches."""
+    ranks = rng.randint(2, 5)
+    return ranks, [(r, ranks + rail) for r in range(ranks) for rail in range(2)], False
+
+
+def ring_of_ranks(rng: random.Random) -> Shape:
+    """No switch: ranks pass on what is not theirs."""
+    ranks = rng.randint(3, 6)
+    return ranks, [*((r, r + 1) for r in range(ranks - 1)), (0, ranks - 1)], True
+
+
+def random_size(rng: random.Random, payload: int) -> int:
+    return rng.choice([0, 1, payload - 1, payload, payload + 1, 3 * payload, rng.randint(0, 10 * payload)])
+
+
+def random_dag(rng: random.Random, ranks: int, payload: int) -> list[Op]:
+    """Messages and local work that wait for any moments of what concerns their owner."""
+    ops: list[Op] = []
+    for _ in range(rng.randint(1, 40)):
+        owner = rng.randrange(ranks)
+        near = [i for i, op in enumerate(ops) if owner in (op.owner, op.dst)]
+        deps = []
+        for i in rng.sample(near, min(len(near), rng.randint(0, 3))):
+            moments = (SENT, DELIVERED, ACKED) if ops[i].owner == owner else (DELIVERED, ACKED)
+            deps.append((i, SENT if ops[i].dst is None else rng.choice(moments)))
+        if rng.random() < 0.25:
+            ops.append(Op(owner, duration_ps=rng.choice([1, 1_000, 777_777]), deps=tuple(deps)))
+        else:
+            dst = rng.choice([r for r in range(ranks) if r != owner])
+            ops.append(Op(owner, dst, random_size(rng, payload), deps=tuple(deps)))
+    return ops
+
+
+def steps(
+    rng: random.Random, count: int, next_peers: Callable[[], Sequence[int]], sizes: Callable[[], Sequence[int]]
+) -> list[Op]:
+    """Each rank sends to its peer of the step when it has the message of the step before, and has worked on it."""
+    ops: list[Op] = []
+    moment, work = rng.choice([DELIVERED, DELIVERED, ACKED]), rng.choice([0, 0, 5_000])
+    waits: dict[int, tuple[tuple[int, int], ...]] = {}
+    for _ in range(count):
+        now: dict[int, tuple[tuple[int, int], ...]] = {}
+        for rank, (peer, size) in enumerate(zip(next_peers(), sizes(), strict=True)):
+            ops.append(Op(rank, peer, size, deps=waits.get(rank, ())))
+            now[peer] = ((len(ops) - 1, moment),)
+        for rank in now if work else ():
+            ops.append(Op(rank, duration_ps=work, deps=now[rank]))
+            now[rank] = ((len(ops) - 1, SENT),)
+        waits = now
+    return ops
+
+
+def ring(rng: random.Random, ranks: int, payload: int) -> list[Op]:
+    """Chunks of two sizes at most a byte apart, as a ring all-reduce has them."""
+    size = rng.randint(0, 5 * payload * ranks)
+    chunks = [size // ranks + (c < size % ranks) for c in range(ranks)]
+    peers = [(r + 1) % ranks for r in range(ranks)]
+    return steps(rng, 2 * (ranks - 1), lambda: peers, lambda: rng.sample(chunks, ranks))
+
+
+def permutations(rng: random.Random, ranks: int, payload: int) -> list[Op]:
+    """A new cyclic permutation in each step, messages of any size."""
+
+    def peers() -> list[int]:
+        order = rng.sample(range(ranks), ranks)
+        return [order[(order.index(r) + 1) % ranks] for r in range(ranks)]
+
+    return steps(rng, rng.randint(1, 5), peers, lambda: [random_size(rng, payload) for _ in range(ranks)])
+
+
+def direct(rng: random.Random, ranks: int, payload: int) -> list[Op]:
+    """Everyone to everyone at once, of one size or of any; perhaps twice."""
+    size = random_size(rng, payload) if rng.random() < 0.5 else None
+    pairs = [(r, (r + k) % ranks) for r in range(ranks) for k in range(1, ranks)] * rng.randint(1, 2)
+    return [Op(src, dst, random_size(rng, payload) if size is None else size) for src, dst in pairs]
+
+
+def incast(rng: random.Random, ranks: int, payload: int) -> list[Op]:
+    """All to one, which answers whoever it has heard."""
+    target = rng.randrange(ranks)
+    calls = [Op(r, target, random_size(rng, payload)) for r in range(ranks) if r != target] * rng.randint(1, 3)
+    answers = [Op(target, op.owner, random_size(rng, payload), deps=((i, DELIVERED),)) for i, op in enumerate(calls)]
+    return calls + answers
+
+
+# The product's objects
+
+
+def platform_of(case: Case) -> Platform:
+    """The case's nodes and links as a Platform."""
+    import networkx as nx
+
+    from astra_py.platforms.platform import NodeKind, Platform
+
+    graph: nx.MultiGraph[int] = nx.MultiGraph()
+    for number, node in enumerate(case.nodes):
+        is_switch = node.rank < 0
+        graph.add_node(
+            number,
+            kind=NodeKind.SWITCH if is_switch else NodeKind.ACCELERATOR,
+            rank=node.rank,
+            latency_ps=node.latency_ps,
+            name=f"switch {number}" if is_switch else f"rank {node.rank}",
+            forwards=is_switch or case.does_rank_forward,
+        )
+    for number, (a, b, rate, delay) in enumerate(case.links):
+        graph.add_edge(a, b, link=number, rate_bps=rate, delay_ps=delay, loss=0.0, link_class="link")
+    return Platform(case.name, graph)
+
+
+def template_of(case: Case) -> Template:
+    """The case's operations in coordinates of its group."""
+    from astra_py.collectives.schedule import EdgeOn, OpKind, Template
+
+    member = {rank: i for i, rank in enumerate(case.group)}
+    ops, count = case.ops, len(case.ops)
+    deps = [op.deps for op in ops]
+    nothing = {dtype: np.zeros(0, dtype) for dtype in ("i4", "u1")}
+    return Template(
+        collective="case",
+        algorithm="random",
+        ranks=len(case.group),
+        kind=np.array([OpKind.COMPUTE if op.dst is None else OpKind.SEND for op in ops], np.uint8),
+        src=np.array([member[op.owner] for op in ops], np.int32),
+        dst=np.array([member[op.owner if op.dst is None else op.dst] for op in ops], np.int32),
+        size_bytes=np.array([op.size for op in ops], np.int64),
+        duration_ps=np.array([op.duration_ps for op in ops], np.int64),
+        phase=np.zeros(count, np.int32),
+        chunk=np.zeros(count, np.int32),
+        dep_ptr=np.cumsum([0, *(len(d) for d in deps)], dtype=np.int64),
+        dep_op=np.array([op for d in deps for op, _ in d], np.int32),
+        dep_on=np.array([moment for d in deps for _, moment in d], np.uint8),
+        pool_owner=nothing["i4"],
+        pool_capacity=nothing["i4"],
+        pool_order=nothing["u1"],
+        use_ptr=np.zeros(count + 1, np.int64),
+        use_pool=nothing["i4"],
+        release_on=nothing["u1"],
+        block_ptr=np.zeros(count + 1, np.int64),
+        block=nothing["i4"],
+        combine=np.zeros(count, np.uint8),
+        notify_on=EdgeOn(case.transport.notify_on),
+    )
+
+
+def schedule_of(case: Case) -> Schedule:
+    """One instance of the template; a rank joins after a compute of its own. Row 2 m + 1 is member m's part."""
+    from astra_py.collectives.schedule import OuterKind, Schedule
+
+    ranks = len(case.group)
+    part = np.tile(np.array([False, True]), ranks)
+    rank = np.repeat(np.array(case.group, np.int32), 2)
+    join = np.array(case.join_ps, np.int64)
+    return Schedule(
+        ranks=ranks,
+        templates=(template_of(case),),
+        group_ptr=np.array([0, ranks], np.int64),
+        group_rank=np.array(case.group, np.int32),
+        instance_template=np.zeros(1, np.int32),
+        instance_group=np.zeros(1, np.int32),
+        instance_priority=np.zeros(1, np.uint8),
+        instance_call=np.zeros(1, np.int32),
+        kind=np.where(part, OuterKind.COLLECTIVE, OuterKind.COMPUTE).astype(np.uint8),
+        rank=rank,
+        duration_ps=np.where(part, 0, join[rank]),
+        instance=np.where(part, 0, -1).astype(np.int32),
+        member=np.where(part, np.arange(2 * ranks) // 2, -1).astype(np.int32),
+        priority=np.zeros(2 * ranks, np.uint8),
+        dep_ptr=np.cumsum([0, *part.tolist()], dtype=np.int64),
+        dep_op=np.arange(0, 2 * ranks, 2, dtype=np.int32),
+        pool_owner=np.zeros(0, np.int32),
+        pool_capacity=np.zeros(0, np.int32),
+        pool_order=np.zeros(0, np.uint8),
+        use_ptr=np.zeros(2 * ranks + 1, np.int64),
+        use_pool=np.zeros(0, np.int32),
+        name=np.zeros(2 * ranks, np.int32),
+        names=("case",),
+        iteration=np.zeros(2 * ranks, np.int32),
+        phase=np.zeros(2 * ranks, np.int32),
+        phases=("case",),
+    )
+
+
+def transport_of(case: Case) -> TransportModel:
+    """The case's figures as the engines take them."""
+    from astra_py.collectives.schedule import EdgeOn
+    from astra_py.engines.base import AckPolicy, TimeRounding, TransportModel, WindowPolicy
+
+    t = case.transport
+    return TransportModel(
+        payload_bytes=t.payload,
+        header_bytes=-1 if t.header is None else t.header,
+        ack_bytes=-1 if t.ack is None else t.ack,
+        ack_policy=AckPolicy[t.ack_policy.upper()],
+        ack_every=t.ack_every,
+        is_ack_class_shared=t.is_ack_class_shared,
+        window_policy=WindowPolicy.NONE if t.window is None else WindowPolicy.FIXED,
+        window_bytes=t.window or 0,
+        qps_per_peer=t.qps_per_peer,
+        timeout_ps=-1,
+        send_latency_ps=t.send_latency_ps,
+        receive_latency_ps=t.receive_latency_ps,
+        notify_on=EdgeOn(t.notify_on),
+        time_rounding=TimeRounding.NS_NEAREST if t.is_ns_nearest else TimeRounding.PS_CEIL,
+    )
