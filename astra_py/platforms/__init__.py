@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Where it runs: accelerators, switches and links, from builders by name or from a graph of one's own."""
+
+from astra_py.platforms.describe import LinkClass, PlatformDescription, describe
+from astra_py.platforms.leaf_spine import leaf_spine
+from astra_py.platforms.platform import NodeKind, Platform, PlatformArrays
+from astra_py.platforms.registry import build_platform, platform_kinds, register_platform
+from astra_py.platforms.single_switch import single_switch
+
+__all__ = [
+    "LinkClass",
+    "NodeKind",
+    "Platform",
+    "PlatformArrays",
+    "PlatformDescription",
+    "build_platform",
+    "describe",
+    "leaf_spine",
+    "platform_kinds",
+    "register_platform",
+    "single_switch",
+]

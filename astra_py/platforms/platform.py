@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A platform: nodes and links, as a networkx graph for people and as plain columns for engines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from astra_py.errors import TopologyError
+from astra_py.platforms.connectivity import require_ways
+from astra_py.platforms.node_kind import NodeKind
+
+__all__ = ["NodeKind", "Platform", "PlatformArrays"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PlatformArrays:
+    """A platform as C-contiguous columns: ``n`` nodes, ``l`` links.
+
+    Link ``i`` is full duplex and has two channels: ``2 i`` carries a -> b and ``2 i + 1`` carries b -> a. A channel's
+    transmitter is an egress port, and port and channel have the same number.
+
+    Attributes
+    ----------
+    node_kind : u8[n], :class:`NodeKind`.
+    node_rank : i32[n], rank of an accelerator, or -1.
+    node_latency_ps : i64[n], forwarding latency.
+    node_forwards : bool[n], whether frames may pass through.
+    link_a, link_b : i32[l], the ends.
+    link_rate_bps, link_delay_ps : i64[l], in each direction.
+    link_loss : f64[l], probability of losing a frame.
+    link_class : i32[l], index into ``class_names``.
+    node_names, class_names : names.
+    """
+
+    node_kind: NDArray[np.uint8]
+    node_rank: NDArray[np.int32]
+    node_latency_ps: NDArray[np.int64]
+    node_forwards: NDArray[np.bool_]
+    link_a: NDArray[np.int32]
+    link_b: NDArray[np.int32]
+    link_rate_bps: NDArray[np.int64]
+    link_delay_ps: NDArray[np.int64]
+    link_loss: NDArray[np.float64]
+    link_class: NDArray[np.int32]
+    node_names: list[str]
+    class_names: list[str]
+
+
+class Platform:
+    """Accelerators, hosts, NICs, switches and the links between them.
+
+    Parameters
+    ----------
+    name : what it is called in tables.
+    graph : nodes ``0..n-1`` in this order, each with ``kind`` (:class:`NodeKind`), ``rank`` (or -1), ``latency_ps``, ``name``
+        and ``forwards``; edges with ``link`` (``0..l-1``), ``rate_bps``, ``delay_ps``, ``loss`` and ``link_class``. An edge
+        runs from its lower node to its higher one: that is the direction of channel ``2 link``.
+
+    Raises
+    ------
+    TopologyError
+        nodes, ranks or links are not numbered as above, a figure is out of its range, or two ranks have no way between
+        them.
+    """
+
+    def __init__(self, name: str, graph: nx.MultiGraph[int]) -> None:
+        self.name = name
+        self.graph = graph
+        self.ranks = sum(1 for _, kind in graph.nodes(data="kind") if kind == NodeKind.ACCELERATOR)
+        self._arrays = _columns(graph, self.ranks)
+        require_ways(graph)
+
+    def arrays(self) -> PlatformArrays:
+        """Return the platform as columns."""
+        return self._arrays
+
+    def __repr__(self) -> str:
+        return f"<Platform {self.name!r}: {self.ranks} ranks, {len(self.graph)} nodes, {self.graph.number_of_edges()} links>"
+
+    @cached_property
+    def rank_nodes(self) -> NDArray[np.int32]:
+        """i32[ranks]: the node of each rank."""
+        ranks = self._arrays.node_rank
+        nodes = np.flatnonzero(ranks >= 0).astype(np.int32)
+        ordered: NDArray[np.int32] = nodes[np.argsort(ranks[nodes])]
+        return ordered
+
+
+def _columns(graph: nx.MultiGraph[int], ranks: int) -> PlatformArrays:
+    """Check the graph's numbering and figures, and lay them out."""
+    count = graph.number_of_nodes()
+    if list(graph.nodes) != list(range(count)):
+        raise TopologyError(f"nodes are {_some(graph.nodes)}; allowed: 0 to {count - 1}, in this order")
+    names = [name for _, name in graph.nodes(data="name")]
+    rank = np.fromiter((value for _, value in graph.nodes(data="rank")), np.int32, count)
+    kind = np.fromiter((value for _, value in graph.nodes(data="kind")), np.uint8, count)
+    if ranks < 1:
+        raise TopologyError("there is no accelerator; allowed: at least 1")
+    if sorted(rank[kind == NodeKind.ACCELERATOR].tolist()) != list(range(ranks)):
+        raise TopologyError(
+            f"accelerators have ranks {_some(rank[kind == NodeKind.ACCELERATOR])}; allowed: 0 to {ranks - 1}"
+        )
+    if (stray := np.flatnonzero((kind != NodeKind.ACCELERATOR) & (rank != -1))).size:
+        raise TopologyError(f"{names[stray[0]]} is no accelerator and has rank {rank[stray[0]]}; allowed: -1")
+    latency = np.fromiter((value for _, value in graph.nodes(data="latency_ps")), np.int64, count)
+    if (latency < 0).any():
+        raise TopologyError(f"{names[int(latency.argmin())]} has a latency of {latency.min()} ps; allowed: 0 or more")
+
+    edges = sorted(graph.edges(data=True), key=lambda edge: edge[2]["link"])
+    links = len(edges)
+    if [edge[2]["link"] for edge in edges] != list(range(links)):
+        raise TopologyError(
+            f"links are {_some(edge[2]['link'] for edge in edges)}; allowed: 0 to {links - 1}, each once"
+        )
+    ends = np.array([sorted(edge[:2]) for edge in edges], dtype=np.int32).reshape(links, 2)
+    if (loops := np.flatnonzero(ends[:, 0] == ends[:, 1])).size:
+        raise TopologyError(f"link {loops[0]} joins {names[ends[loops[0], 0]]} to itself; allowed: two nodes")
+    rate = np.fromiter((edge[2]["rate_bps"] for edge in edges), np.int64, links)
+    delay = np.fromiter((edge[2]["delay_ps"] for edge in edges), np.int64, links)
+    loss = np.fromiter((edge[2]["loss"] for edge in edges), np.float64, links)
+    for what, bad, column in (
+        ("a rate of {} bit/s; allowed: 1 or more", rate < 1, rate),
+        ("a delay of {} ps; allowed: 0 or more", delay < 0, delay),
+        ("a loss of {}; allowed: from 0 to below 1", ~((loss >= 0) & (loss < 1)), loss),
+    ):
+        if bad.any():
+            link = int(bad.argmax())
+            raise TopologyError(
+                f"link {link}, {names[ends[link, 0]]} to {names[ends[link, 1]]}, has " + what.format(column[link])
+            )
+    class_names = list(dict.fromkeys(edge[2]["link_class"] for edge in edges))
+    index = {name: number for number, name in enumerate(class_names)}
+    return PlatformArrays(
+        node_kind=kind,
+        node_rank=rank,
+        node_latency_ps=latency,
+        node_forwards=np.fromiter((value for _, value in graph.nodes(data="forwards")), np.bool_, count),
+        link_a=np.ascontiguousarray(ends[:, 0]),
+        link_b=np.ascontiguousarray(ends[:, 1]),
+        link_rate_bps=rate,
+        link_delay_ps=delay,
+        link_loss=loss,
+        link_class=np.fromiter((index[edge[2]["link_class"]] for edge in edges), np.int32, links),
+        node_names=names,
+        class_names=class_names,
+    )
+
+
+def _some(values: object) -> str:
+    """Write the first few of ``values``."""
+    listed = list(values)  # type: ignore[call-overload]
+    return ", ".join(str(value) for value in listed[:6]) + (", ..." if len(listed) > 6 else "")
