@@ -17,8 +17,8 @@ def ring(build: ScheduleBuilder, group: Group, size_bytes: int) -> None:
     """Reduce-scatter, then all-gather, round one ring: 2(n - 1) steps, each rank to the next one (Patarasuk 2009).
 
     In step k rank r sends segment (r - k) mod n, which is what it received in step k - 1, so that a send waits for the
-    previous receive and, in the first half, for its reduction. A segment travels by itself: one of 0 bytes (a buffer of fewer
-    bytes than ranks) is not sent at all, which changes no other segment's way.
+    previous receive and, in the first half, for its reduction. A segment travels by itself: one of 0 bytes (a buffer of
+    fewer bytes than ranks) is not sent at all, which changes no other segment's way.
     """
     n = group.size
     ranks = np.arange(n)

@@ -18,8 +18,8 @@ __all__ = ["direct"]
 def direct(build: ScheduleBuilder, group: Group, matrix: NDArray[np.int64]) -> None:
     """Every rank sends straight to every peer, in the order own + 1, own + 2, ..., all posted at once.
 
-    An entry of 0 bytes sends nothing, and the diagonal stays where it is. With ``SystemModel.in_flight`` a rank has at most
-    that many messages posted and not yet acknowledged.
+    An entry of 0 bytes sends nothing, and the diagonal stays where it is. With ``SystemModel.in_flight`` a rank has at
+    most that many messages posted and not yet acknowledged.
     """
     n = group.size
     src = np.repeat(np.arange(n), n - 1)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Reported bandwidths, by the definitions of nccl-tests (its doc/PERFORMANCE.md).
 
-``algbw`` is the collective's size over its time; ``busbw`` is what the busiest NIC must at least carry, over the same time,
-so that it can be compared with a link rate whatever the number of ranks.
+``algbw`` is the collective's size over its time; ``busbw`` is what the busiest NIC must at least carry, over the same
+time, so that it can be compared with a link rate whatever the number of ranks.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FACTORS = {
 
 
 def bus_factor(kind: str, ranks: int) -> Fraction:
-    """busbw / algbw of a collective of ``ranks`` ranks.
+    """Return busbw / algbw of a collective of ``ranks`` ranks.
 
     Raises
     ------
@@ -52,8 +52,8 @@ def algorithm_bytes(kind: str, payload: int | NDArray[np.int64]) -> int:
 def bus_bytes(kind: str, ranks: int, payload: int | NDArray[np.int64]) -> Fraction:
     """Bytes that ``busbw`` counts.
 
-    The size times :func:`bus_factor`; for all_to_all_v, our own rule: the most that any rank sends or receives, without what
-    stays with it, which is the same where the matrix is equal.
+    The size times :func:`bus_factor`; for all_to_all_v, our own rule: the most that any rank sends or receives, without
+    what stays with it, which is the same where the matrix is equal.
     """
     if isinstance(payload, int):
         return payload * bus_factor(kind, ranks)

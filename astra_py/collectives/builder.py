@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +17,8 @@ from astra_py.errors import ConfigError
 __all__ = ["After", "Dep", "Hold", "ScheduleBuilder"]
 
 Ids = NDArray[np.int64]
+Numbers = NDArray[Any] | int
+Number = TypeVar("Number", np.int64, np.int32, np.uint8)
 
 
 @dataclass(frozen=True)
@@ -26,11 +29,11 @@ class Dep:
     ----------
     ids : operation numbers, of shape [n] (one for each new operation), [n, k] (several for each), or a single one for
         all; -1 is none.
-    on : the moment of a message, or None for the one at which a receiver is told of it (``SystemModel.notify_on``). To wait
-        for a message of one's own, name a moment: ``SENT`` or ``ACKED``.
+    on : the moment of a message, or None for the one at which a receiver is told of it (``SystemModel.notify_on``). To
+        wait for a message of one's own, name a moment: ``SENT`` or ``ACKED``.
     """
 
-    ids: ArrayLike
+    ids: Numbers
     on: EdgeOn | None = None
 
 
@@ -44,12 +47,20 @@ class Hold:
     release_on : the moment at which a message gives its unit back; local work gives it back at its end.
     """
 
-    pools: ArrayLike
+    pools: Numbers
     release_on: EdgeOn = EdgeOn.ACKED
 
 
 #: What new operations wait for: nothing, an array of operation numbers, a :class:`Dep`, or a list of these.
-After = ArrayLike | Dep | Sequence[ArrayLike | Dep] | None
+After = Numbers | Dep | Sequence[Numbers | Dep] | None
+
+#: The pools that new operations hold: pool numbers, a :class:`Hold`, or a list of these.
+Pools = Numbers | Hold | Sequence[Numbers | Hold]
+
+References = Numbers | Dep | Hold | Sequence[Numbers | Dep | Hold] | None
+
+
+_COLUMNS = ("kind", "src", "dst", "size_bytes", "duration_ps", "phase", "chunk", "combine")
 
 
 @dataclass
@@ -72,10 +83,10 @@ class _Ragged:
 
     def rows(self) -> tuple[Ids, NDArray[np.int32], NDArray[np.uint8]]:
         """Row pointers, numbers and moments."""
-        counts = _joined(self.counts)
+        counts = _joined(self.counts, np.int64)
         ptr = np.zeros(len(counts) + 1, dtype=np.int64)
         np.cumsum(counts, out=ptr[1:])
-        return ptr, _joined(self.numbers).astype(np.int32), _joined(self.moments).astype(np.uint8)
+        return ptr, _joined(self.numbers, np.int32), _joined(self.moments, np.uint8)
 
 
 class ScheduleBuilder:
@@ -123,9 +134,9 @@ class ScheduleBuilder:
         *,
         phase: ArrayLike = 0,
         chunk: ArrayLike = 0,
-        blocks: ArrayLike | None = None,
+        blocks: Numbers | None = None,
         combine: bool = False,
-        pools: ArrayLike | Hold | Sequence[ArrayLike | Hold] = (),
+        pools: Pools = (),
     ) -> Ids:
         """Add messages.
 
@@ -136,7 +147,8 @@ class ScheduleBuilder:
         after : what each message waits for before it is posted.
         phase, chunk : labels for tables.
         blocks : which blocks of the collective's data each message carries, of shape [n], [n, k] (-1: none) or a single
-            one, for :func:`~astra_py.collectives.check_dataflow`; what a block is, that function says for each collective.
+            one, for :func:`~astra_py.collectives.check_dataflow`; what a block is, that function says for each
+            collective.
         combine : whether the receiver adds the blocks to its own, or keeps them as they are.
         pools : pools to take a unit of, in order; released when the message is acknowledged unless a :class:`Hold` says
             otherwise.
@@ -156,8 +168,8 @@ class ScheduleBuilder:
     ) -> After:
         """Add local reductions of ``size_bytes``; returns what a dependant has to wait for.
 
-        The time is :meth:`SystemModel.reduction_ps`. Where reductions take no time, none is added, and a dependant waits for
-        ``after`` itself: pass on what is returned.
+        The time is :meth:`SystemModel.reduction_ps`. Where reductions take no time, none is added, and a dependant
+        waits for ``after`` itself: pass on what is returned.
         """
         if self.system.local_memory_bandwidth_bps is None:
             return after
@@ -177,7 +189,7 @@ class ScheduleBuilder:
         return self._add(OpKind.COMPUTE, rank, rank, 0, duration_ps, phase, chunk, False, after, None, ())
 
     def pool(self, owner: ArrayLike, capacity: ArrayLike, order: PoolOrder = PoolOrder.FIFO) -> Ids:
-        """Add one pool (a counting semaphore of each run of this collective) per ``owner``; returns pool numbers, i64[n].
+        """Add one pool, a counting semaphore of each run of this collective, per ``owner``; returns their numbers.
 
         Raises
         ------
@@ -195,14 +207,13 @@ class ScheduleBuilder:
         return np.arange(self._pool_count - len(owners), self._pool_count, dtype=np.int64)
 
     def build(self) -> Template:
-        """The Template of all that was added.
+        """Return the Template of all that was added.
 
         Raises
         ------
         ConfigError : an operation waits for a message that its rank neither sends nor receives, or for another rank's
             local work: nobody would tell it.
         """
-        column = {name: _joined(parts) for name, parts in self._columns.items()}
         dep_ptr, dep_op, dep_on = self._deps.rows()
         use_ptr, use_pool, release_on = self._uses.rows()
         block_ptr, block, _ = self._blocks.rows()
@@ -210,25 +221,25 @@ class ScheduleBuilder:
             collective=self.collective,
             algorithm=self.algorithm,
             ranks=self.ranks,
-            kind=column["kind"].astype(np.uint8),
-            src=column["src"].astype(np.int32),
-            dst=column["dst"].astype(np.int32),
-            size_bytes=column["size_bytes"],
-            duration_ps=column["duration_ps"],
-            phase=column["phase"].astype(np.int32),
-            chunk=column["chunk"].astype(np.int32),
+            kind=_joined(self._columns["kind"], np.uint8),
+            src=_joined(self._columns["src"], np.int32),
+            dst=_joined(self._columns["dst"], np.int32),
+            size_bytes=_joined(self._columns["size_bytes"], np.int64),
+            duration_ps=_joined(self._columns["duration_ps"], np.int64),
+            phase=_joined(self._columns["phase"], np.int32),
+            chunk=_joined(self._columns["chunk"], np.int32),
             dep_ptr=dep_ptr,
             dep_op=dep_op,
             dep_on=dep_on,
-            pool_owner=_joined(self._pools["owner"]).astype(np.int32),
-            pool_capacity=_joined(self._pools["capacity"]).astype(np.int32),
-            pool_order=_joined(self._pools["order"]).astype(np.uint8),
+            pool_owner=_joined(self._pools["owner"], np.int32),
+            pool_capacity=_joined(self._pools["capacity"], np.int32),
+            pool_order=_joined(self._pools["order"], np.uint8),
             use_ptr=use_ptr,
             use_pool=use_pool,
             release_on=release_on,
             block_ptr=block_ptr,
             block=block,
-            combine=column["combine"].astype(np.uint8),
+            combine=_joined(self._columns["combine"], np.uint8),
             notify_on=self.system.notify_on,
         )
         self._check_dependencies(template)
@@ -245,8 +256,8 @@ class ScheduleBuilder:
         chunk: ArrayLike,
         combine: bool,
         after: After,
-        blocks: ArrayLike | None,
-        pools: ArrayLike | Hold | Sequence[ArrayLike | Hold],
+        blocks: Numbers | None,
+        pools: Pools,
     ) -> Ids:
         given = (kind, src, dst, size_bytes, duration_ps, phase, chunk, combine)
         try:
@@ -270,29 +281,28 @@ class ScheduleBuilder:
         self._count += n
         return np.arange(self._count - n, self._count, dtype=np.int64)
 
-    def _rows(self, given: object, n: int, limit: int | None, what: str) -> tuple[Ids, Ids]:
-        """Numbers [n, k] and their moments [k] of one of the three kinds of reference, checked against ``limit``."""
-        parts = [] if given is None else list(given) if isinstance(given, list | tuple) else [given]
+    def _rows(self, given: References, n: int, limit: int | None, what: str) -> tuple[Ids, Ids]:
+        """Numbers [n, k] and their moments [k] of what was given as dependencies, pools or blocks."""
         numbers: list[Ids] = []
-        moments: list[int] = []
-        for part in parts:
+        moments: list[EdgeOn] = []
+        for part in given if isinstance(given, Sequence) else [] if given is None else [given]:
             moment = EdgeOn.ACKED if what == "pools" else self.system.notify_on
             if isinstance(part, Dep):
-                moment, part = part.on if part.on is not None else moment, part.ids
+                moment, wanted = moment if part.on is None else part.on, part.ids
             elif isinstance(part, Hold):
-                moment, part = part.release_on, part.pools
-            if part is None:
-                continue
-            array = _integers(part)
+                moment, wanted = part.release_on, part.pools
+            else:
+                wanted = part
+            array = _integers(wanted)
             array = array[:, np.newaxis] if array.ndim == 1 else np.atleast_2d(array)
-            if array.shape[0] not in (1, n) or array.ndim != 2:
+            if array.ndim != 2 or array.shape[0] not in (1, n):
                 raise self._error(
-                    f"{what} has shape {np.shape(part)}; {n} operations take [{n}], [{n}, k] or one number"
+                    f"{what} is of shape {np.shape(wanted)}; {n} operations take [{n}], [{n}, k] or one number"
                 )
             if array.size and (int(array.min()) < -1 or (limit is not None and int(array.max()) >= limit)):
-                raise self._error(f"{what} has a number outside the {limit} that exist; -1 is none")
+                raise self._error(f"{what} has a number outside the {limit} that were added before; -1 is none")
             numbers.append(np.broadcast_to(array, (n, array.shape[1])))
-            moments += [int(moment)] * array.shape[1]
+            moments += [moment] * array.shape[1]
         joined = np.concatenate(numbers, axis=1) if numbers else np.empty((n, 0), dtype=np.int64)
         return joined, np.array(moments, dtype=np.int64)
 
@@ -304,19 +314,17 @@ class ScheduleBuilder:
             edge = int(np.argmin(is_known))
             before = int(template.dep_op[edge])
             raise self._error(
-                f"operation {int(op[edge])} of rank {int(owner[edge])} waits for operation {before} of rank "
-                f"{int(template.src[before])} to {int(template.dst[before])}, of which rank {int(owner[edge])} is not told"
+                f"operation {int(op[edge])} waits for operation {before}, rank {int(template.src[before])} to "
+                f"{int(template.dst[before])}, of which its own rank {int(owner[edge])} is not told"
             )
 
     def _error(self, what: str) -> ConfigError:
         return ConfigError(f"{self.collective} algorithm {self.algorithm!r}: {what}")
 
 
-_COLUMNS = ("kind", "src", "dst", "size_bytes", "duration_ps", "phase", "chunk", "combine")
-
-
-def _joined(parts: list[Ids]) -> Ids:
-    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+def _joined(parts: list[Ids], dtype: type[Number]) -> NDArray[Number]:
+    """All parts in one column of ``dtype``; ranges were checked when they came in."""
+    return np.concatenate(parts, dtype=dtype, casting="unsafe") if parts else np.empty(0, dtype=dtype)
 
 
 def _integers(value: ArrayLike) -> Ids:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Closed forms of collective algorithms: bytes per rank and uncontended time, from sizes alone.
 
-They share nothing with the builder and its algorithms, so that they can check them: what a Trace declares is computed here,
-what was simulated is counted at the network's ports.
+They share nothing with the builder and its algorithms, so that they can check them: what a Trace declares is computed
+here, what was simulated is counted at the network's ports.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def register_closed_form(kind: str, algorithm: str, form: ClosedForm) -> None:
 
 
 def closed_form(kind: str, algorithm: str) -> ClosedForm:
-    """The closed form of an algorithm.
+    """Return the closed form of an algorithm.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def closed_form(kind: str, algorithm: str) -> ClosedForm:
     if (kind, algorithm) not in _closed_forms:
         known = ", ".join(f"{k} {a}" for k, a in _closed_forms)
         raise ConfigError(
-            f"no closed form of {kind} algorithm {algorithm!r}, so the bytes it should move are unknown; there are those of "
+            f"no closed form of {kind} algorithm {algorithm!r}, so the bytes it should move are unknown; known are "
             f"{known}, and register_closed_form() adds one"
         )
     return _closed_forms[kind, algorithm]
@@ -106,7 +106,8 @@ def _cut(size_bytes: int, parts: int) -> Column:
 
 
 def _ring_all_reduce_bytes(ranks: int, size_bytes: int) -> tuple[Column, Column]:
-    # Each half passes on all segments but one: rank r never sends segment r + 1 while reducing, nor r + 2 while gathering.
+    # Each half passes on all segments but one: rank r never sends segment r + 1 while reducing, nor r + 2 while
+    # gathering.
     segment = _cut(size_bytes, ranks)
     sent = 2 * size_bytes - np.roll(segment, -1) - np.roll(segment, -2)
     return sent, np.roll(sent, 1)

@@ -26,12 +26,13 @@ def lower(
     max_active_collectives: int | None = None,
     scheduling: PoolOrder = PoolOrder.FIFO,
 ) -> Schedule:
-    """The Schedule of a Trace. Operation ``i`` of the one is node ``i`` of the other.
+    """Return the Schedule of a Trace: operation ``i`` of the one is node ``i`` of the other.
 
     Parameters
     ----------
     trace : what every rank does.
-    algorithms : algorithm by collective kind; kinds not named use ``DEFAULT_ALGORITHMS``, and a call's own choice goes first.
+    algorithms : algorithm by collective kind; kinds not named use ``DEFAULT_ALGORITHMS``, and a call's own choice goes
+        first.
     system : the endpoint's figures; by default reductions take no time.
     max_active_collectives : how many collectives a rank takes part in at the same time, or None for no limit.
     scheduling : in which order those that wait for that limit are let in; PRIORITY is that of the calls.

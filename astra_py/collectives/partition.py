@@ -10,7 +10,7 @@ __all__ = ["equal_matrix", "segment_bytes"]
 
 
 def segment_bytes(size_bytes: int, parts: int) -> NDArray[np.int64]:
-    """Sizes of ``parts`` segments of a buffer, i64[parts] in bytes: floor or ceil of size / parts, the larger ones first.
+    """Sizes in bytes of a buffer's ``parts`` segments, i64[parts]: floor or ceil of size / parts, the larger first.
 
     A buffer of fewer bytes than parts leaves segments of 0 bytes at the end.
     """

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -15,7 +14,7 @@ from astra_py.collectives.builder import ScheduleBuilder
 from astra_py.collectives.partition import equal_matrix
 from astra_py.collectives.schedule import Template
 from astra_py.collectives.system import SystemModel
-from astra_py.errors import ConfigError
+from astra_py.errors import ConfigError, did_you_mean
 from astra_py.workloads.calls import COLLECTIVE_KINDS
 
 __all__ = [
@@ -106,7 +105,7 @@ def collective(kind: str, *, name: str) -> Callable[[AlgorithmT], AlgorithmT]:
 
 
 def algorithm_names(kind: str) -> tuple[str, ...]:
-    """The registered algorithms of ``kind``, in order of registration; empty where there is none.
+    """Return the registered algorithms of ``kind``, in order of registration; empty where there is none.
 
     Raises
     ------
@@ -118,7 +117,7 @@ def algorithm_names(kind: str) -> tuple[str, ...]:
 
 
 def find_algorithm(kind: str, name: str) -> Algorithm:
-    """The function registered as ``name`` for ``kind``.
+    """Return the function registered as ``name`` for ``kind``.
 
     Raises
     ------
@@ -164,6 +163,4 @@ def build_template(
 def _unknown(what: str, name: str, allowed: tuple[str, ...]) -> str:
     if not allowed:
         return f"unknown {what} {name!r}; none is registered"
-    near = difflib.get_close_matches(name, allowed, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return f"unknown {what} {name!r}; {hint}Allowed: {', '.join(allowed)}"
+    return f"unknown {what} {name!r}; allowed: {', '.join(allowed)}{did_you_mean(name, allowed)}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a collective library knows of the machine it runs on: memory for reductions, and when it is told of a message."""
+"""What a collective library knows of its endpoint: memory for reductions, and when it is told of a message."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class SystemModel:
     ----------
     local_memory_bandwidth_bps : memory bandwidth for local reductions in bit/s, or None where they take no time.
     is_whole_ns : whether local times are whole nanoseconds, rounded down, as in simulators that count in nanoseconds.
-    notify_on : the moment at which a receiver is told of a message; what a dependant waits for unless it says otherwise.
+    notify_on : the moment at which a receiver is told of a message; what a dependant waits for unless it says
+        otherwise.
     in_flight : most unacknowledged messages of one rank in one all-to-all, or None for no limit.
 
     Raises
@@ -49,8 +50,8 @@ class SystemModel:
     def reduction_ps(self, size_bytes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Time of a local reduction of each of ``size_bytes``, i64 in ps: three passes over memory.
 
-        That is ``ceil(3 x size / bandwidth)`` ps, or ``3 x floor(size / bandwidth)`` ns where times are whole nanoseconds
-        (ASTRA-sim's rule, one access at a time). Zero without a bandwidth.
+        That is ``ceil(3 x size / bandwidth)`` ps, or ``3 x floor(size / bandwidth)`` ns where times are whole
+        nanoseconds (ASTRA-sim's rule, one access at a time). Zero without a bandwidth.
         """
         bandwidth = self.local_memory_bandwidth_bps
         if bandwidth is None:

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Reader of ASTRA-sim 1.0's text workloads, such as its DLRM of 2020.
 
-The format, as its documentation and its own files have it: line 1 names the parallelism and its options, line 2 the number
-of layers, and each further line is one layer of 12 fields between tabs or spaces: name, a reserved field, then (compute time,
-collective, bytes) for the forward pass, the input gradient and the weight gradient, and at last the delay of the update that
-follows each of the layer's collectives. Times are in cycles of 1 ns there; the unit is a choice of whoever runs it.
+The format, as its documentation and its own files have it: line 1 names the parallelism and its options, line 2 the
+number of layers, and each further line is one layer of 12 fields between tabs or spaces: name, a reserved field, then
+(compute time, collective, bytes) for the forward pass, the input gradient and the weight gradient, and at last the
+delay of the update that follows each of the layer's collectives. Times are in cycles of 1 ns there; the unit is a
+choice of whoever runs it.
 """
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from astra_py.errors import WorkloadError
+from astra_py.errors import WorkloadError, did_you_mean
 from astra_py.workloads.calls import MAX_INT64
 
 __all__ = ["PASSES", "AstraLayer", "AstraPass", "AstraTextModel", "read_astra_text"]
@@ -85,7 +85,7 @@ class AstraTextModel:
         return sum(dict(layer.passes)[which].compute for layer in self.layers)
 
     def account(self, compute_unit_ps: int) -> list[str]:
-        """What was taken from the file and what was not, a sentence a line, with units.
+        """Say what was taken from the file and what was not, a sentence a line, with units.
 
         Parameters
         ----------
@@ -124,11 +124,13 @@ def read_astra_text(path: str | Path) -> AstraTextModel:
 
     Parameters
     ----------
-    path : the file. Fields are parted by any run of tabs and spaces, lines end in LF, CRLF or CR, empty lines do not count.
+    path : the file. Fields are parted by any run of tabs and spaces, lines end in LF, CRLF or CR, empty lines do not
+        count.
 
     Raises
     ------
-    WorkloadError : the file cannot be read, or a line is not understood; the message has file, line and what is allowed.
+    WorkloadError : the file cannot be read, or a line is not understood; the message has file, line and what is
+        allowed.
     """
     path = Path(path)
     lines = _lines(path)
@@ -145,7 +147,7 @@ def read_astra_text(path: str | Path) -> AstraTextModel:
         raise counter.error(f"{declared} layers are declared and {len(found)} follow")
     if last_bottom_layer > declared - 2:
         raise header.error(
-            f"the last bottom layer is {last_bottom_layer} of {declared} layers (0 to {declared - 1}); at least one layer, "
+            f"the last bottom layer is {last_bottom_layer} of layers 0 to {declared - 1}; at least one layer, "
             "the top MLP, comes after it"
         )
     layers = tuple(_read_layer(_Line(path, *line)) for line in found)
@@ -175,10 +177,9 @@ class _Line:
         compute = self.integer(index, f"{which} compute time")
         name = self.fields[index + 1]
         if name not in COLLECTIVES:
-            near = difflib.get_close_matches(name.upper(), COLLECTIVES, n=1)
-            hint = f"did you mean {near[0]}? " if near else ""
+            hint = did_you_mean(name.upper(), COLLECTIVES)
             raise self.error(
-                f"field {index + 2}, {which} collective, is {name!r}; {hint}Known are {', '.join(COLLECTIVES)}"
+                f"field {index + 2}: unknown {which} collective {name!r}; allowed: {', '.join(COLLECTIVES)}{hint}"
             )
         size_bytes = self.integer(index + 2, f"{which} bytes")
         if COLLECTIVES[name] is None and size_bytes:

@@ -94,7 +94,7 @@ class CollectiveCall:
         return self.size_bytes
 
     def error(self, what: str) -> WorkloadError:
-        """A WorkloadError that says where this call comes from and what it is called."""
+        """Make a WorkloadError that says where this call comes from and what it is called."""
         where = f"{self.source}: " if self.source else ""
         return WorkloadError(f"{where}collective {self.name!r}: {what}")
 

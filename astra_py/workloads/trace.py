@@ -47,8 +47,8 @@ class Trace:
     iteration : i32[m], training iteration.
     phase, phases : i32[m] and the labels it indexes, such as ``"forward"``.
     stream, streams : i32[m] and the names it indexes; a rank runs one node of a stream at a time. -1 for none.
-    dep_ptr, dep_node : i64[m + 1], i64[k]; node ``i`` starts when ``dep_node[dep_ptr[i]:dep_ptr[i + 1]]`` are done. A node
-        waits for nodes of its own rank only: what crosses ranks is a collective.
+    dep_ptr, dep_node : i64[m + 1], i64[k]; node ``i`` starts when ``dep_node[dep_ptr[i]:dep_ptr[i + 1]]`` are done. A
+        node waits for nodes of its own rank only: what crosses ranks is a collective.
     calls : the collectives.
 
     Raises

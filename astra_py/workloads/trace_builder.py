@@ -38,8 +38,8 @@ class _Labels:
 class TraceBuilder:
     """Collects nodes, for many ranks a call, into a :class:`Trace`.
 
-    Each method adds one node per rank and returns their numbers, i64[len(ranks)], in the order of ``ranks``. ``after`` names
-    what those nodes wait for: None, an array with one node number per rank (-1: none), or a list of such arrays.
+    Each method adds one node per rank and returns their numbers, i64[len(ranks)], in the order of ``ranks``. ``after``
+    names what those nodes wait for: None, an array with one node number per rank (-1: none), or a list of such arrays.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class TraceBuilder:
         )
 
     def build(self) -> Trace:
-        """The Trace of all that was added.
+        """Return the Trace of all that was added.
 
         Raises
         ------

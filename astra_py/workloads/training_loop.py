@@ -3,17 +3,19 @@
 
 The rules are those of that simulator's HYBRID_DLRM loop:
 
-- *Forward*, layer 0 (the embedding) to the last. A layer first waits for the weight-gradient collective of its own previous
-  iteration and its update. The embedding's forward all-to-all is issued at highest priority and overlaps with the bottom MLP;
-  the first top layer waits for it.
-- *Backward*, last layer to 0: weight gradient, its collective issued and not waited for, then input gradient. After the input
-  gradient of the first top layer, the embedding's gradient all-to-all is issued at highest priority; the bottom MLP goes on.
+- *Forward*, layer 0 (the embedding) to the last. A layer first waits for the weight-gradient collective of its own
+  previous iteration and its update. The embedding's forward all-to-all is issued at highest priority and overlaps with
+  the bottom MLP; the first top layer waits for it.
+- *Backward*, last layer to 0: weight gradient, its collective issued and not waited for, then input gradient. After the
+  input gradient of the first top layer, the embedding's gradient all-to-all is issued at highest priority; the bottom
+  MLP goes on.
 - Each of a layer's collectives is followed by the layer's update delay before it counts as done. It is memory work: it
   scales with ``compute_unit_ps``, not with ``compute_scale``, and takes no compute time.
 
-We differ in two points, both about the embedding's backward pass. There the original computes the weight gradient *before*
-it waits for the gradient all-to-all, and never computes the input gradient (300 units in the published file), so that its sum
-is 51.378 us. Here both wait for the gradients that they need, and all compute of the file is simulated: 51.678 us.
+We differ in two points, both about the embedding's backward pass. There the original computes the weight gradient
+*before* it waits for the gradient all-to-all, and never computes the input gradient (300 units in the published file),
+so that its sum is 51.378 us. Here both wait for the gradients that they need, and all compute of the file is simulated:
+51.678 us.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ def training_trace(
     compute_scale: float = 1.0,
     comm_scale: float = 1.0,
 ) -> Trace:
-    """The Trace of some iterations of a text workload; every collective spans all ranks.
+    """Return the Trace of some iterations of a text workload; every collective spans all ranks.
 
     Parameters
     ----------
@@ -110,7 +112,7 @@ class _Loop:
                 exchanged = self.exchange(embedding, "input_gradient", iteration, MAX_PRIORITY)
 
     def compute(self, layer: AstraLayer, which: str, iteration: int, needed: list[Ids | None]) -> None:
-        """The next compute of every rank, in program order and after what it needs."""
+        """Add the next compute of every rank, in program order and after what it needs."""
         units = dict(layer.passes)[which].compute
         duration_ps = self.scaled(layer, f"{which} compute time", units * self.compute_unit_ps, self.compute_scale)
         self.last = self.build.compute(
@@ -152,13 +154,13 @@ class _Loop:
         result = round(value * scale)
         if result > MAX_INT64:
             raise WorkloadError(
-                f"{self.model.where(layer)}: the {what.replace('_', ' ')}, scaled, is {result} ps or bytes and above 2^63 - 1"
+                f"{self.model.where(layer)}: the scaled {what.replace('_', ' ')} is {result} ps or bytes, above 2^63 - 1"
             )
         return result
 
 
 def _exact(scale: float, what: str) -> Fraction:
-    """The decimal number that was written, without its binary rounding."""
+    """Return the decimal number that was written, without its binary rounding."""
     if not 0 <= scale < float("inf"):
         raise WorkloadError(f"{what} = {scale}; allowed is a finite number from 0 on")
     return Fraction(str(scale))
