@@ -4,12 +4,17 @@
 #
 # The wheel's own CMake package and pkg-config files hold absolute paths of the machine it was built on, so the targets are
 # made by hand from the installed folder: NS3_WHEEL_ROOT (a variable of CMake or of the environment; the folder that holds
-# `ns3/` and `ns3-<version>.dist-info/`), or else where the build's Python finds the wheel. It is looked up in the metadata
+# `ns3/` and its `.dist-info/`), or else where the build's Python finds the wheel. It is looked up in the metadata
 # and never imported: importing it starts a just-in-time compiler.
 
-set(NS3_WHEEL_VERSION "3.44.post0")
+# The pin, from the one place that states it, and the release, which is part of the libraries' names.
+file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/../pyproject.toml" ns3_pin REGEX "\"ns3==.+\"")
+string(REGEX REPLACE ".*\"ns3==(.+)\".*" "\\1" NS3_WHEEL_VERSION "${ns3_pin}")
+string(REGEX MATCH "^[0-9]+\\.[0-9]+" ns3_release "${NS3_WHEEL_VERSION}")
 
-set(NS3_WHEEL_ROOT "$ENV{NS3_WHEEL_ROOT}" CACHE PATH "Folder of an installed ns3 wheel; empty: ask the build's Python")
+if(NOT NS3_WHEEL_ROOT)
+  set(NS3_WHEEL_ROOT "$ENV{NS3_WHEEL_ROOT}")
+endif()
 
 execute_process(
   COMMAND
@@ -42,7 +47,7 @@ message(STATUS "ns-3 ${ns3_version} in ${ns3_root}")
 
 # Adds ns3::<name>, which carries the headers and what <name> itself needs.
 function(ns3_wheel_library name)
-  set(library "${ns3_root}/ns3/lib64/libns3.44-${name}.so")
+  set(library "${ns3_root}/ns3/lib64/libns${ns3_release}-${name}.so")
   if(NOT EXISTS "${library}")
     message(FATAL_ERROR "The ns3 wheel in ${ns3_root} is incomplete: ${library} is missing")
   endif()

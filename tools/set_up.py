@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Set up one of the project's environments, or bring it up to date; called by ``tools/set_up.sh``.
 
-``lean`` is ``.venv``: ns-3's wheel without its dependencies (they are needed for ``from ns import ns`` only, and compile for
-minutes), what ``pyproject.toml`` lists, and the project itself, editable. ``full`` is ``.venv-full``: the same with ns-3's
-dependencies. ``sanitize`` is ``.venv-sanitize``: lean, with the extension built for the sanitizers.
+``lean`` is ``.venv``: ns-3's wheel without its dependencies (which only ``from ns import ns`` needs, and which compile
+for minutes), what ``pyproject.toml`` lists, and the project itself, editable. ``full`` is ``.venv-full``: the same with
+ns-3's dependencies. ``sanitize`` is ``.venv-sanitize``: lean, with the extension built for the sanitizers.
 
-An environment is built beside its place and renamed into it at the end, so a broken or interrupted attempt leaves what was
-there before. A stamp inside says what it was made from: nothing is done, and the network is not touched, while that is
-unchanged; changed C++ rebuilds the extension only.
+An environment is built beside its place and renamed into it at the end, so that a broken or interrupted attempt leaves
+what was there before. A stamp inside says what it was made from; while that is unchanged nothing is done and the
+network is not touched, and where only the extension's sources changed only the extension is built.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ import time
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
-class StepFailed(Exception):
+class StepError(Exception):
     """A step of the set-up failed; the message is for the user."""
 
 
@@ -36,31 +37,27 @@ class StepFailed(Exception):
 class Environment:
     """An environment: its folder in the tree, and how it differs from the others."""
 
-    name: str
     folder: str
     has_ns3_dependencies: bool = False
     is_sanitized: bool = False
 
 
 ENVIRONMENTS = {
-    e.name: e
-    for e in (
-        Environment("lean", ".venv"),
-        Environment("full", ".venv-full", has_ns3_dependencies=True),
-        Environment("sanitize", ".venv-sanitize", is_sanitized=True),
-    )
+    "lean": Environment(".venv"),
+    "full": Environment(".venv-full", has_ns3_dependencies=True),
+    "sanitize": Environment(".venv-sanitize", is_sanitized=True),
 }
 
 
 @dataclass(frozen=True)
 class Requirements:
-    """What ``pyproject.toml`` asks for: ns-3's wheel apart, since it is installed in its own way."""
+    """What ``pyproject.toml`` asks for: ns-3's wheel apart, since it is installed in a way of its own."""
 
     ns3: str
     others: list[str]
 
     @classmethod
-    def read(cls, pyproject: dict[str, dict]) -> Requirements:
+    def of(cls, pyproject: dict[str, Any]) -> Requirements:
         """Build tools, dependencies and the development extra."""
         project, tools = pyproject["project"], pyproject["tool"]["scikit-build"]
         (ns3,) = (r for r in project["dependencies"] if r.startswith("ns3=="))
@@ -77,23 +74,22 @@ class Requirements:
 class SetUp:
     """One set-up of one environment."""
 
-    def __init__(self, environment: Environment) -> None:
-        self.environment = environment
-        self.place = ROOT / environment.folder
+    def __init__(self, name: str) -> None:
+        self.environment = ENVIRONMENTS[name]
+        self.place = ROOT / self.environment.folder
         self.aside = self.place.with_name(self.place.name + ".new")
-        self.build = ROOT / "build" / environment.name
-        self.log = ROOT / "build" / f"set-up-{environment.name}.log"
+        self.build = ROOT / "build" / name
+        self.log = ROOT / "build" / f"set-up-{name}.log"
         self.defines = {
             "ASTRA_PY_WERROR": os.environ.get("ASTRA_PY_WERROR") or "OFF",
-            "ASTRA_PY_SANITIZE": "ON" if environment.is_sanitized else "OFF",
+            "ASTRA_PY_SANITIZE": "ON" if self.environment.is_sanitized else "OFF",
         }
         pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-        self.requirements = Requirements.read(pyproject)
-        built_from = {name: pyproject[name] for name in ("build-system", "project")}
-        built_from["scikit-build"] = pyproject["tool"]["scikit-build"]
+        self.requirements = Requirements.of(pyproject)
+        metadata = [pyproject["build-system"], pyproject["project"], pyproject["tool"]["scikit-build"]]
         self.wanted = {
-            "packages": digest(str(self.place), environment.has_ns3_dependencies, vars(self.requirements)),
-            "extension": digest(built_from, self.defines, os.environ.get("CXX"), extension_sources()),
+            "packages": digest(str(self.place), self.environment.has_ns3_dependencies, vars(self.requirements)),
+            "extension": digest(metadata, self.defines, os.environ.get("CXX"), source_digests()),
         }
 
     def run(self) -> None:
@@ -106,25 +102,41 @@ class SetUp:
             self.write_stamp(self.place, {"packages": self.wanted["packages"]})
             self.install_project(self.place)
             self.write_stamp(self.place, self.wanted)
-        else:
-            try:
-                self.make_aside()
-            finally:
-                shutil.rmtree(self.aside, ignore_errors=True)
+            return
+        try:
+            self.make_aside()
+            self.move_into_place()
+        finally:
+            shutil.rmtree(self.aside, ignore_errors=True)
 
     def make_aside(self) -> None:
-        """Build the environment beside its place and put it there."""
+        """Build the environment beside its place."""
         shutil.rmtree(self.aside, ignore_errors=True)
-        version = ".".join(map(str, sys.version_info[:3]))
-        self.step(f"environment {self.environment.folder} with Python {version}", sys.executable, "-m", "venv", self.aside)
+        self.step(
+            f"{self.environment.folder} with Python {sys.version.split()[0]}",
+            [sys.executable, "-m", "venv", "--prompt", "astra-py", self.aside],
+        )
+        ns3 = self.requirements.ns3
         if self.environment.has_ns3_dependencies:
-            self.pip(self.aside, f"{self.requirements.ns3} with its dependencies, which compile for minutes", self.requirements.ns3)
+            self.pip(self.aside, f"{ns3} and its dependencies (some minutes)", [ns3])
         else:
-            self.pip(self.aside, self.requirements.ns3, "--no-deps", self.requirements.ns3)
-        self.pip(self.aside, "build tools, dependencies, test tools", *self.requirements.others)
+            self.pip(self.aside, ns3, ["--no-deps", ns3])
+        self.pip(self.aside, "build tools, dependencies, test tools", self.requirements.others)
         self.install_project(self.aside)
         self.write_stamp(self.aside, self.wanted)
-        rename_inside(self.aside, self.place)
+
+    def install_project(self, folder: Path) -> None:
+        """Compile the extension and install the project, editable, without the network."""
+        settings = {f"cmake.define.{name}": value for name, value in self.defines.items()}
+        settings["build-dir"] = str(self.build)
+        options = [f"--config-settings={name}={value}" for name, value in settings.items()]
+        self.pip(folder, "the extension", ["--no-deps", "--no-build-isolation", *options, "--editable", ROOT])
+
+    def move_into_place(self) -> None:
+        """Put the finished environment where it belongs, and let its scripts name that place."""
+        for file in (self.aside / "pyvenv.cfg", *(self.aside / "bin").iterdir()):
+            if file.is_file() and not file.is_symlink() and b"\0" not in (content := file.read_bytes()):
+                file.write_bytes(content.replace(os.fsencode(self.aside), os.fsencode(self.place)))
         old = self.place.with_name(self.place.name + ".old")
         shutil.rmtree(old, ignore_errors=True)
         if self.place.exists():
@@ -132,37 +144,32 @@ class SetUp:
         self.aside.rename(self.place)
         shutil.rmtree(old, ignore_errors=True)
 
-    def install_project(self, folder: Path) -> None:
-        """Compile the extension and install the project, editable, with nothing from the network."""
-        options = [f"--config-settings=cmake.define.{name}={value}" for name, value in self.defines.items()]
-        options.append(f"--config-settings=build-dir={self.build}")
-        self.pip(folder, "the extension", "--no-deps", "--no-build-isolation", *options, "--editable", ROOT)
-
-    def pip(self, folder: Path, what: str, *arguments: str | Path) -> None:
+    def pip(self, folder: Path, what: str, arguments: list[str | Path]) -> None:
         """One ``pip install`` as a step."""
-        pip = (folder / "bin/python", "-m", "pip", "--disable-pip-version-check", "--no-input", "install")
-        self.step(what, *pip, *arguments)
+        pip = [folder / "bin/python", "-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
+        self.step(what, pip + arguments)
 
-    def step(self, what: str, *command: str | Path) -> None:
+    def step(self, what: str, command: list[str | Path]) -> None:
         """Run a command, its output in the log and one line about it on standard error."""
         print(f"astra-py: {what} ...", end="", file=sys.stderr, flush=True)
         start = time.monotonic()
-        environ = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "PYTHONHOME"}}
-        self.log.parent.mkdir(exist_ok=True)
+        environ = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "PYTHONHOME"}}
         with self.log.open("a", encoding="utf-8") as log:
             print("$", *command, file=log, flush=True)
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environ, cwd=ROOT)
+            done = subprocess.run(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environ, cwd=ROOT, check=False
+            )
         if done.returncode:
-            print(" failed", file=sys.stderr)
             tail = self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-25:]
-            raise StepFailed("\n".join([*(f"    {line}" for line in tail), f"The whole log is {self.log.relative_to(ROOT)}"]))
+            whole = f"astra-py: failed; the whole log is {self.log.relative_to(ROOT)}"
+            raise StepError("\n".join(["", *(f"    {line}" for line in tail), whole]))
         print(f" {time.monotonic() - start:.0f} s", file=sys.stderr)
 
     def stamp(self) -> dict[str, str]:
-        """What the environment in place was made from; empty where there is none that works."""
+        """What the environment in place was made from; empty where there is none that runs."""
         try:
             subprocess.run([self.place / "bin/python", "-c", ""], check=True, capture_output=True)
-            return json.loads((self.place / "made-from.json").read_text(encoding="utf-8"))
+            return dict(json.loads((self.place / "made-from.json").read_text(encoding="utf-8")))
         except (OSError, ValueError, subprocess.CalledProcessError):
             return {}
 
@@ -177,31 +184,24 @@ def digest(*parts: object) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def extension_sources() -> dict[str, str]:
+def source_digests() -> dict[str, str]:
     """Each file that the extension is built from, with its digest."""
     files = [ROOT / "CMakeLists.txt", *(ROOT / "cmake").rglob("*"), *(ROOT / "ns3_ext").rglob("*")]
-    return {str(f.relative_to(ROOT)): hashlib.sha256(f.read_bytes()).hexdigest() for f in sorted(files) if f.is_file()}
-
-
-def rename_inside(aside: Path, place: Path) -> None:
-    """Make the scripts of an environment that is about to move name the place that it moves to."""
-    for file in (aside / "pyvenv.cfg", *(aside / "bin").iterdir()):
-        if file.is_file() and not file.is_symlink() and b"\0" not in (text := file.read_bytes()):
-            file.write_bytes(text.replace(os.fsencode(aside), os.fsencode(place)))
+    return {str(f.relative_to(ROOT)): hashlib.sha256(f.read_bytes()).hexdigest() for f in files if f.is_file()}
 
 
 def main() -> int:
-    """Set up the environment named on the command line."""
+    """Set up the environment that the command line names."""
     if len(sys.argv) != 2 or sys.argv[1] not in ENVIRONMENTS:
-        print(f"usage: set_up.sh {'|'.join(ENVIRONMENTS)}", file=sys.stderr)
+        print(f"usage: tools/set_up.sh {'|'.join(ENVIRONMENTS)}", file=sys.stderr)
         return 2
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     (ROOT / "build").mkdir(exist_ok=True)
     with (ROOT / "build" / "set-up.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
-            SetUp(ENVIRONMENTS[sys.argv[1]]).run()
-        except StepFailed as error:
+            SetUp(sys.argv[1]).run()
+        except StepError as error:
             print(error, file=sys.stderr)
             return 1
         except KeyboardInterrupt:
