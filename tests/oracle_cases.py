@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Random small cases for the oracle, and the same cases as the product's own Platform, Schedule and TransportModel."""
+"""Random small cases for the oracle and the engines: platform, figures of the transport, operations."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ import random
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-import numpy as np
 from reference_sim import (
     ACKED,
     DELIVERED,
@@ -25,11 +23,6 @@ from reference_sim import (
     Simulator,
     Transport,
 )
-
-if TYPE_CHECKING:
-    from astra_py.collectives.schedule import Schedule, Template
-    from astra_py.engines.base import TransportModel
-    from astra_py.platforms.platform import Platform
 
 GBPS = 10**9
 RATES = (10 * GBPS, 25 * GBPS, 100 * GBPS, 400 * GBPS, 97_000_000_001)
@@ -78,9 +71,6 @@ class Case:
                         seen.add(channel.rx)
                         ways.append((channel.rx, [*way, number]))
         raise AssertionError(f"no way from {src} to {dst}")
-
-
-# Random cases
 
 
 def random_case(seed: int) -> Case:
@@ -249,125 +239,3 @@ def incast(rng: random.Random, ranks: int, payload: int) -> list[Op]:
     calls = [Op(r, target, random_size(rng, payload)) for r in range(ranks) if r != target] * rng.randint(1, 3)
     answers = [Op(target, op.owner, random_size(rng, payload), deps=((i, DELIVERED),)) for i, op in enumerate(calls)]
     return calls + answers
-
-
-# The product's objects
-
-
-def platform_of(case: Case) -> Platform:
-    """The case's nodes and links as a Platform."""
-    import networkx as nx
-
-    from astra_py.platforms.platform import NodeKind, Platform
-
-    graph: nx.MultiGraph[int] = nx.MultiGraph()
-    for number, node in enumerate(case.nodes):
-        is_switch = node.rank < 0
-        graph.add_node(
-            number,
-            kind=NodeKind.SWITCH if is_switch else NodeKind.ACCELERATOR,
-            rank=node.rank,
-            latency_ps=node.latency_ps,
-            name=f"switch {number}" if is_switch else f"rank {node.rank}",
-            forwards=is_switch or case.does_rank_forward,
-        )
-    for number, (a, b, rate, delay) in enumerate(case.links):
-        graph.add_edge(a, b, link=number, rate_bps=rate, delay_ps=delay, loss=0.0, link_class="link")
-    return Platform(case.name, graph)
-
-
-def template_of(case: Case) -> Template:
-    """The case's operations in coordinates of its group."""
-    from astra_py.collectives.schedule import EdgeOn, OpKind, Template
-
-    member = {rank: i for i, rank in enumerate(case.group)}
-    ops, count = case.ops, len(case.ops)
-    deps = [op.deps for op in ops]
-    nothing = {dtype: np.zeros(0, dtype) for dtype in ("i4", "u1")}
-    return Template(
-        collective="case",
-        algorithm="random",
-        ranks=len(case.group),
-        kind=np.array([OpKind.COMPUTE if op.dst is None else OpKind.SEND for op in ops], np.uint8),
-        src=np.array([member[op.owner] for op in ops], np.int32),
-        dst=np.array([member[op.owner if op.dst is None else op.dst] for op in ops], np.int32),
-        size_bytes=np.array([op.size for op in ops], np.int64),
-        duration_ps=np.array([op.duration_ps for op in ops], np.int64),
-        phase=np.zeros(count, np.int32),
-        chunk=np.zeros(count, np.int32),
-        dep_ptr=np.cumsum([0, *(len(d) for d in deps)], dtype=np.int64),
-        dep_op=np.array([op for d in deps for op, _ in d], np.int32),
-        dep_on=np.array([moment for d in deps for _, moment in d], np.uint8),
-        pool_owner=nothing["i4"],
-        pool_capacity=nothing["i4"],
-        pool_order=nothing["u1"],
-        use_ptr=np.zeros(count + 1, np.int64),
-        use_pool=nothing["i4"],
-        release_on=nothing["u1"],
-        block_ptr=np.zeros(count + 1, np.int64),
-        block=nothing["i4"],
-        combine=np.zeros(count, np.uint8),
-        notify_on=EdgeOn(case.transport.notify_on),
-    )
-
-
-def schedule_of(case: Case) -> Schedule:
-    """One instance of the template; a rank joins after a compute of its own. Row 2 m + 1 is member m's part."""
-    from astra_py.collectives.schedule import OuterKind, Schedule
-
-    ranks = len(case.group)
-    part = np.tile(np.array([False, True]), ranks)
-    rank = np.repeat(np.array(case.group, np.int32), 2)
-    join = np.array(case.join_ps, np.int64)
-    return Schedule(
-        ranks=ranks,
-        templates=(template_of(case),),
-        group_ptr=np.array([0, ranks], np.int64),
-        group_rank=np.array(case.group, np.int32),
-        instance_template=np.zeros(1, np.int32),
-        instance_group=np.zeros(1, np.int32),
-        instance_priority=np.zeros(1, np.uint8),
-        instance_call=np.zeros(1, np.int32),
-        kind=np.where(part, OuterKind.COLLECTIVE, OuterKind.COMPUTE).astype(np.uint8),
-        rank=rank,
-        duration_ps=np.where(part, 0, join[rank]),
-        instance=np.where(part, 0, -1).astype(np.int32),
-        member=np.where(part, np.arange(2 * ranks) // 2, -1).astype(np.int32),
-        priority=np.zeros(2 * ranks, np.uint8),
-        dep_ptr=np.cumsum([0, *part.tolist()], dtype=np.int64),
-        dep_op=np.arange(0, 2 * ranks, 2, dtype=np.int32),
-        pool_owner=np.zeros(0, np.int32),
-        pool_capacity=np.zeros(0, np.int32),
-        pool_order=np.zeros(0, np.uint8),
-        use_ptr=np.zeros(2 * ranks + 1, np.int64),
-        use_pool=np.zeros(0, np.int32),
-        name=np.zeros(2 * ranks, np.int32),
-        names=("case",),
-        iteration=np.zeros(2 * ranks, np.int32),
-        phase=np.zeros(2 * ranks, np.int32),
-        phases=("case",),
-    )
-
-
-def transport_of(case: Case) -> TransportModel:
-    """The case's figures as the engines take them."""
-    from astra_py.collectives.schedule import EdgeOn
-    from astra_py.engines.base import AckPolicy, TimeRounding, TransportModel, WindowPolicy
-
-    t = case.transport
-    return TransportModel(
-        payload_bytes=t.payload,
-        header_bytes=-1 if t.header is None else t.header,
-        ack_bytes=-1 if t.ack is None else t.ack,
-        ack_policy=AckPolicy[t.ack_policy.upper()],
-        ack_every=t.ack_every,
-        is_ack_class_shared=t.is_ack_class_shared,
-        window_policy=WindowPolicy.NONE if t.window is None else WindowPolicy.FIXED,
-        window_bytes=t.window or 0,
-        qps_per_peer=t.qps_per_peer,
-        timeout_ps=-1,
-        send_latency_ps=t.send_latency_ps,
-        receive_latency_ps=t.receive_latency_ps,
-        notify_on=EdgeOn(t.notify_on),
-        time_rounding=TimeRounding.NS_NEAREST if t.is_ns_nearest else TimeRounding.PS_CEIL,
-    )
