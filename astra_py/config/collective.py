@@ -14,7 +14,7 @@ _ALGORITHM = Name("a registered algorithm of this collective")
 
 
 class CollectiveConfig(Table):
-    """Algorithms by kind of collective. That they exist is checked where they are registered, in the collectives package."""
+    """Algorithms by kind of collective; that they exist is checked where they are registered, in ``collectives``."""
 
     key: ClassVar[str] = "collective"
 
@@ -29,7 +29,7 @@ class CollectiveConfig(Table):
     )
 
     def algorithm(self, kind: str) -> str:
-        """The algorithm's name for a kind of collective such as ``"all_reduce"``.
+        """Return the algorithm's name for a kind of collective such as ``"all_reduce"``.
 
         Raises
         ------

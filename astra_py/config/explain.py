@@ -9,14 +9,14 @@ from typing import get_args
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from astra_py.config.table import Problem, Table, declaration, rule_of
+from astra_py.config.table import FieldError, Table, declaration, rule_of
 from astra_py.errors import did_you_mean
 
 __all__ = ["explain", "tables_of"]
 
 
 def tables_of(scenario: type[Table]) -> Iterator[tuple[str, type[Table]]]:
-    """The scenario's own keys as a table of the name ``""``, then each of its tables, in order."""
+    """Yield the scenario's own keys as a table of the name ``""``, then each of its tables, in order."""
     yield "", scenario
     for name, info in scenario.model_fields.items():
         for kind in (info.annotation, *get_args(info.annotation)):
@@ -42,7 +42,7 @@ def _explain_one(details: ErrorDetails, tables: dict[str, type[Table]]) -> str:
             return f"{key}: missing, and [{parts[0]}] needs it; allowed: {rule.allowed}"
         case "value_error":
             problem = details["ctx"]["error"]
-            if isinstance(problem, Problem):
+            if isinstance(problem, FieldError):
                 return f"{'.'.join([*parts, problem.key])}: {problem}; allowed: {problem.allowed}"
             return f"{key}: {problem}; allowed: {rule_of(table.model_fields[parts[-1]]).allowed}"
         case _:

@@ -32,14 +32,14 @@ def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[st
     Returns
     -------
     Scenario
-        with ``workload.file`` as a path from the current folder: relative paths of a file are taken from the file's own
-        folder, those of a mapping or an override from the current one.
+        with ``workload.file`` as a path from the current folder: relative paths of a file are taken from the file's
+        own folder, those of a mapping or an override from the current one.
 
     Raises
     ------
     ConfigError
-        the file cannot be read or is not TOML, an override is not ``key.path=value``, or any key or value is not allowed:
-        a line for each problem, with its key path, its value and what is allowed.
+        the file cannot be read or is not TOML, an override is not ``key.path=value``, or any key or value is not
+        allowed: a line for each problem, with its key path, its value and what is allowed.
     """
     path = None if isinstance(source, Mapping) else Path(source)
     tree = copy.deepcopy(dict(source)) if isinstance(source, Mapping) else _read(Path(source))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar
 
 from astra_py.config.rules import Rule
-from astra_py.config.table import Ns3Attribute, Problem, Table, declaration, parameter, rule_of
+from astra_py.config.table import FieldError, Ns3Attribute, Table, declaration, parameter, rule_of
 
 __all__ = ["Ns3Config", "apply_ns3_defaults"]
 
@@ -21,7 +21,7 @@ class AttributesRule(Rule):
     type_name = "table"
     allowed = 'a table of names such as "ns3::TcpSocket::SegmentSize" and values as ns-3\'s text'
 
-    def read(self, value: Any) -> dict[str, str]:  # noqa: D102  (as the base)
+    def read(self, value: Any) -> dict[str, str]:
         if not isinstance(value, Mapping):
             raise ValueError(f"{value!r} is not a table")
         read = {}
@@ -41,7 +41,8 @@ class Ns3Config(Table):
 
     defaults: Annotated[dict[str, str], AttributesRule()] = parameter(
         {},
-        "Defaults of ns-3 attributes. Those that a parameter stands for set that parameter; the others go to ns-3 as given.",
+        "Defaults of ns-3 attributes. Those that a parameter stands for set that parameter; the others go to ns-3 as "
+        "given.",
     )
 
 
@@ -62,9 +63,9 @@ def apply_ns3_defaults(given: Mapping[str, Any], scenario: type[Table]) -> Mappi
 
     Raises
     ------
-    Problem
-        the attribute and the parameter are both given, the value is not one of the parameter's, or the two do not map one
-        to one so that only the parameter can be set.
+    FieldError
+        the attribute and the parameter are both given, the value is not one of the parameter's, or the two do not map
+        one to one so that only the parameter can be set.
     """
     ns3 = given.get("ns3")
     attributes = ns3.get("defaults") if isinstance(ns3, Mapping) else None
@@ -78,12 +79,12 @@ def apply_ns3_defaults(given: Mapping[str, Any], scenario: type[Table]) -> Mappi
         value, at, path = left.pop(attribute), f'ns3.defaults."{attribute}"', table.key_path(name)
         rule = rule_of(table.model_fields[name])
         if mapping.suffix is None:
-            raise Problem(at, f"{value!r} cannot be set here", f"{path} instead: {rule.allowed}")
+            raise FieldError(at, f"{value!r} cannot be set here", f"{path} instead: {rule.allowed}")
         fields = changed.get(key, {})
         if not isinstance(fields, Mapping):
             continue
         if name in fields:
-            raise Problem(at, f"{value!r} sets what {path} = {fields[name]!r} sets", "one of the two")
+            raise FieldError(at, f"{value!r} sets what {path} = {fields[name]!r} sets", "one of the two")
         # A count is a number in a scenario and a text in ns-3.
         text: Any = f"{value}{mapping.suffix}"
         if mapping.suffix == "" and text.isdecimal():
@@ -91,7 +92,7 @@ def apply_ns3_defaults(given: Mapping[str, Any], scenario: type[Table]) -> Mappi
         try:
             rule.read(text)
         except ValueError as error:
-            raise Problem(at, f"{value!r} is no value of {path}: {error}", rule.allowed) from None
+            raise FieldError(at, f"{value!r} is no value of {path}: {error}", rule.allowed) from None
         changed[key] = {**fields, name: text}
     changed["ns3"] = {**ns3, "defaults": left}  # type: ignore[dict-item]
     return changed

@@ -7,7 +7,7 @@ import math
 from typing import Annotated, ClassVar
 
 from astra_py.config.rules import Choice, Count, Number, QuantityRule
-from astra_py.config.table import Condition, Ns3Attribute, Problem, Table, parameter
+from astra_py.config.table import Condition, FieldError, Ns3Attribute, Table, parameter
 from astra_py.units import RATE, TIME, parse_time
 
 __all__ = ["MOST_RANKS", "PlatformConfig"]
@@ -93,21 +93,22 @@ class PlatformConfig(Table):
             return
         exact = self.ranks_per_leaf / self.oversubscription
         if self.spines is not None and not math.isclose(exact, self.spines, rel_tol=_RATIO_TOLERANCE):
-            raise Problem(
+            raise FieldError(
                 "spines",
                 f"{self.spines} does not agree with platform.ranks_per_leaf = {self.ranks_per_leaf} and "
                 f"platform.oversubscription = {self.oversubscription:g}, which make {exact:g}",
-                f"one of the two keys, or spines = ranks_per_leaf / oversubscription (here spines = {max(round(exact), 1)})",
+                "one of the two keys, or spines = ranks_per_leaf / oversubscription "
+                f"(here spines = {max(round(exact), 1)})",
             )
         if round(exact) < 1 or not math.isclose(exact, round(exact), rel_tol=_RATIO_TOLERANCE):
             ratios = [self.ranks_per_leaf / n for n in (math.floor(exact), math.ceil(exact)) if n >= 1]
-            raise Problem(
+            raise FieldError(
                 "oversubscription",
                 f"{self.oversubscription:g} makes {exact:g} spines of platform.ranks_per_leaf = {self.ranks_per_leaf}",
                 "a ratio that makes a whole number of spines, at least 1; nearest "
                 + " and ".join(f"{r:g}" for r in ratios),
             )
         if round(exact) > MOST_RANKS:
-            raise Problem(
+            raise FieldError(
                 "oversubscription", f"{self.oversubscription:g} makes {exact:g} spines", f"at most {MOST_RANKS} spines"
             )

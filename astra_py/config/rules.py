@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What a value of a scenario may be: one rule a kind of value, each able to read, write and describe itself.
 
-A rule is the annotation of a field (``Annotated[int, Count(least=1)]``); validation, the text of ``allowed`` in an error
+A rule is the annotation of a field (``Annotated[int, Count(least=1)]``); validation, the ``allowed`` of an error
 message and the parameter table all come from it.
 """
 
@@ -24,7 +24,7 @@ __all__ = ["Choice", "Count", "Name", "Number", "QuantityRule", "Rule", "Text"]
 
 
 class Rule(ABC):
-    """A kind of value. ``read`` takes it from a file or the command line, ``write`` gives it back as it is written there."""
+    """A kind of value: ``read`` takes it from a scenario file, ``write`` gives it back as it is written there."""
 
     #: Word for the kind of value in the parameter table.
     type_name: str
@@ -66,7 +66,7 @@ class WordRule(Rule):
     words: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     @property
-    def allowed(self) -> str:  # noqa: D102  (as the base)
+    def allowed(self) -> str:
         return " or ".join([*map(repr, self.words), self.ordinary])
 
     @property
@@ -74,12 +74,12 @@ class WordRule(Rule):
     def ordinary(self) -> str:
         """What the value may be beside the words."""
 
-    def read(self, value: Any) -> Any:  # noqa: D102
+    def read(self, value: Any) -> Any:
         if isinstance(value, str) and value in self.words:
             return self.words[value]
         return self.read_ordinary(value)
 
-    def write(self, value: Any) -> Any:  # noqa: D102
+    def write(self, value: Any) -> Any:
         for word, meaning in self.words.items():
             if value is meaning or (isinstance(value, str) and value == meaning):
                 return word

@@ -80,7 +80,7 @@ class Scenario(Table):
         return self._source_path
 
     def require_workload(self) -> WorkloadConfig:
-        """The workload.
+        """Return the workload.
 
         Raises
         ------
@@ -95,7 +95,7 @@ class Scenario(Table):
         return self.workload
 
     def resolved(self) -> dict[str, Any]:
-        """The scenario as plain JSON values, every key given; loading them again gives an equal scenario."""
+        """Return plain JSON values, every key that means something given; they load to an equal scenario."""
         return {key: value for key, value in self.model_dump(mode="json").items() if value is not None}
 
     @cached_property

@@ -21,10 +21,10 @@ from pydantic.fields import FieldInfo
 
 from astra_py.config.rules import Rule
 
-__all__ = ["Condition", "Declaration", "Ns3Attribute", "Problem", "Table", "declaration", "parameter", "rule_of"]
+__all__ = ["Condition", "Declaration", "FieldError", "Ns3Attribute", "Table", "declaration", "parameter", "rule_of"]
 
 
-class Problem(ValueError):
+class FieldError(ValueError):
     """A value that its own rule allows and its surroundings do not.
 
     Parameters
@@ -97,13 +97,13 @@ def parameter(
 
 
 def declaration(info: FieldInfo) -> Declaration | None:
-    """What was declared for a field, or None where it is a table itself."""
+    """Return what was declared for a field, or None where it is a table itself."""
     extra = info.json_schema_extra
     return extra["declaration"] if isinstance(extra, dict) else None  # type: ignore[return-value]
 
 
 def rule_of(info: FieldInfo) -> Rule:
-    """The rule of a parameter's field."""
+    """Return the rule of a parameter's field."""
     return next(annotation for annotation in info.metadata if isinstance(annotation, Rule))
 
 
@@ -122,12 +122,12 @@ class Table(BaseModel):
 
     @classmethod
     def conditions(cls) -> dict[str, Condition]:
-        """The conditions of those fields that have one."""
+        """Return the conditions of those fields that have one."""
         declared = {name: declaration(info) for name, info in cls.model_fields.items()}
         return {name: made.only for name, made in declared.items() if made is not None and made.only is not None}
 
     def text(self, field: str) -> Any:
-        """The value of a field as a scenario file would hold it."""
+        """Return the value of a field as a scenario file would hold it."""
         return rule_of(type(self).model_fields[field]).write(getattr(self, field))
 
     @model_validator(mode="after")
@@ -135,12 +135,14 @@ class Table(BaseModel):
         for name, condition in self.conditions().items():
             if name in self.model_fields_set and not condition.is_met(self):
                 at = f"{self.key_path(condition.field)} = {self.text(condition.field)!r}"
-                raise Problem(name, f"{self.text(name)!r} would mean nothing with {at}", f"only with {condition.text}")
+                raise FieldError(
+                    name, f"{self.text(name)!r} would mean nothing with {at}", f"only with {condition.text}"
+                )
         self.check()
         return self
 
     def check(self) -> None:
-        """Compare fields with each other; raises Problem."""
+        """Compare fields with each other; raises FieldError."""
 
     @model_serializer(mode="wrap")
     def _without_meaningless(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

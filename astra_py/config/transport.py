@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import model_validator
 
 from astra_py.config.rules import Choice, Count, QuantityRule, Rule
-from astra_py.config.table import Condition, Ns3Attribute, Problem, Table, parameter
+from astra_py.config.table import Condition, FieldError, Ns3Attribute, Table, parameter
 from astra_py.errors import did_you_mean
 from astra_py.units import SIZE, TIME, format_size, parse_time
 
@@ -27,7 +27,7 @@ _ONLY_ACK_FRAMES = Condition("ack", "transport.ack other than 'out_of_band'", la
 
 @cache
 def transport_presets() -> Mapping[str, Mapping[str, Any]]:
-    """The transport presets that ship with the package: name to the fields that it sets."""
+    """Return the transport presets that ship with the package: name to the fields that it sets."""
     folder = files("astra_py.config") / "presets" / "transport"
     found = {entry.name: entry for entry in folder.iterdir() if entry.name.endswith(".toml")}
     return {name.removesuffix(".toml"): tomllib.loads(found[name].read_text("utf-8")) for name in sorted(found)}
@@ -47,7 +47,7 @@ class AckRule(Rule):
     type_name = "name"
     allowed = f"'per_packet' or 'every:N' (N from 1 to {_MOST_ACK_EVERY}) or 'per_message' or 'out_of_band'"
 
-    def read(self, value: Any) -> Ack:  # noqa: D102  (as the base)
+    def read(self, value: Any) -> Ack:
         if value in ("per_packet", "per_message", "out_of_band"):
             return Ack(value)
         if not isinstance(value, str) or not value.startswith("every:"):
@@ -59,7 +59,7 @@ class AckRule(Rule):
             raise ValueError(f"{value!r} is out of range")
         return Ack("every", int(digits))
 
-    def write(self, value: Ack) -> str:  # noqa: D102
+    def write(self, value: Ack) -> str:
         return f"every:{value.every}" if value.policy == "every" else value.policy
 
 
@@ -69,10 +69,10 @@ class PresetRule(Rule):
     type_name = "name"
 
     @property
-    def allowed(self) -> str:  # noqa: D102
+    def allowed(self) -> str:
         return " or ".join(map(repr, transport_presets()))
 
-    def read(self, value: Any) -> str:  # noqa: D102
+    def read(self, value: Any) -> str:
         return Choice(*transport_presets()).read(value)
 
 
@@ -129,7 +129,8 @@ class TransportConfig(Table):
     )
     qps_per_peer: Annotated[int | None, Count(least=1, most=4096, words={"per_message": None})] = parameter(
         1,
-        "Queue pairs from a rank to each other rank, messages round robin over them. 'per_message': a new one for each.",
+        "Queue pairs from a rank to each other rank, messages round robin over them. 'per_message': a new one for each "
+        "message.",
         source="assumed",
         ns3=Ns3Attribute(("ns3::RoceNic::QpsPerPeer",), suffix=""),
     )
@@ -142,8 +143,8 @@ class TransportConfig(Table):
     timeout: Annotated[int | None, QuantityRule(TIME, least=1000, most=_LONGEST_LATENCY, words={"auto": None})] = (
         parameter(
             "auto",
-            "Retransmission timeout, doubled on each repeat. 'auto': four unloaded round trips of the pair and the time to "
-            "drain the largest buffer on the way.",
+            "Retransmission timeout, doubled on each repeat. 'auto': four unloaded round trips of the pair and the "
+            "time to drain the largest buffer on the way.",
             source="assumed",
             ns3=Ns3Attribute(("ns3::RoceNic::Timeout",), suffix=None),
         )
@@ -168,8 +169,8 @@ class TransportConfig(Table):
     )
     time_rounding: Annotated[str, Choice("ps_ceil", "ns_nearest")] = parameter(
         "ps_ceil",
-        "How a serialisation time becomes whole: up to the next picosecond, or to the nearest nanosecond for comparison "
-        "with simulators that keep those.",
+        "How a serialisation time becomes whole: up to the next picosecond, or to the nearest nanosecond for "
+        "comparison with simulators that keep those.",
         ns3=Ns3Attribute(("ns3::Fabric::TimeRounding",), suffix=""),
     )
 
@@ -194,13 +195,13 @@ class TransportConfig(Table):
         if self.window < packets * self.payload:
             held = f"{packets} packet{'s' if packets > 1 else ''} of transport.payload = {format_size(self.payload)}"
             why = "nothing could be sent" if packets == 1 else f"transport.ack = {self.text('ack')!r} would never come"
-            raise Problem(
+            raise FieldError(
                 "window",
                 f"{self.text('window')!r} does not hold {held}, so {why}",
                 f"'none' or 'bdp' or at least {format_size(packets * self.payload)}",
             )
         if self.ack.policy == "per_message":
-            raise Problem(
+            raise FieldError(
                 "window",
                 f"{self.text('window')!r} with transport.ack = 'per_message' stops any longer message for ever: its "
                 "acknowledgement comes after its last packet",

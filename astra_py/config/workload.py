@@ -21,7 +21,8 @@ class WorkloadConfig(Table):
     kind: Annotated[str, Choice("file")] = parameter("file", "Where the job comes from.")
     file: Annotated[str, Text("the path of a workload file")] = parameter(
         ...,
-        "Workload file. In a scenario file the path is relative to that file's folder, on the command line to the current one.",
+        "Workload file. In a scenario file the path is relative to that file's folder, on the command line to the "
+        "current one.",
     )
     format: Annotated[str, Choice("astra_text")] = parameter(
         "astra_text", "Format of the file: ASTRA-sim 1.0's text of a layer per line."

@@ -15,7 +15,7 @@ __all__ = ["engine_options", "transport_model"]
 
 
 def transport_model(scenario: Scenario) -> TransportModel:
-    """The transport of ``scenario`` in base units, every choice made."""
+    """Return the transport of ``scenario`` in base units, every choice made."""
     transport = scenario.transport
     if transport.window is None:
         window_policy, window_bytes = WindowPolicy.NONE, 0
@@ -42,7 +42,7 @@ def transport_model(scenario: Scenario) -> TransportModel:
 
 
 def engine_options(scenario: Scenario, *, progress: Progress | None = None, fault: str = "") -> EngineOptions:
-    """What an engine needs of ``scenario`` beside schedule, platform and transport.
+    """Return what an engine needs of ``scenario`` beside schedule, platform and transport.
 
     Parameters
     ----------

@@ -42,7 +42,8 @@ class PlatformDescription:
     link_classes : what links there are.
     bisection_bps : most bit/s that the lower half of the ranks can send to the upper half; None for one rank, and for a
         platform too large to look at every link.
-    diameter_hops : links on the shortest way between the two ranks farthest apart; None as above.
+    diameter_hops : links on the shortest way between the two ranks farthest apart; 0 for one rank, None
+        for a platform as large.
     notes : what one may not expect, a sentence each.
     """
 
@@ -57,7 +58,7 @@ class PlatformDescription:
 
 def describe(platform: Platform) -> PlatformDescription:
     """Describe ``platform``."""
-    kinds = Counter(kind for _, kind in platform.graph.nodes(data="kind"))
+    kinds = Counter(node["kind"] for node in platform.graph.nodes.values())
     return PlatformDescription(
         name=platform.name,
         ranks=platform.ranks,
@@ -85,10 +86,10 @@ def _bisection_bps(platform: Platform) -> int | None:
         return None
     half = {int(node): rank >= platform.ranks // 2 for rank, node in enumerate(platform.rank_nodes)}
     capacity: Counter[frozenset[Any]] = Counter()
-    for a, b, rate in platform.graph.edges(data="rate_bps"):
+    for a, b, link in platform.graph.edges(data=True):
         ends = frozenset(("half", half[node]) if node in half else node for node in (a, b))
         if len(ends) == 2:
-            capacity[ends] += rate
+            capacity[ends] += link["rate_bps"]
     if len(capacity) > _MOST_BISECTION_LINKS:
         return None
     merged: nx.Graph[Any] = nx.Graph()

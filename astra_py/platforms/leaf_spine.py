@@ -19,8 +19,8 @@ __all__ = ["leaf_spine"]
 def leaf_spine(config: PlatformConfig) -> Platform:
     """Build ``platform.kind = "leaf_spine"``.
 
-    Rank ``r`` is on leaf ``r // ranks_per_leaf``, so that the last leaf holds what is left. Links of class ``host`` come
-    first, one a rank in order of ranks, then those of class ``fabric``, leaf by leaf, one to each spine.
+    Rank ``r`` is on leaf ``r // ranks_per_leaf``, so that the last leaf holds what is left. Links of class ``host``
+    come first, one a rank in order of ranks, then those of class ``fabric``, leaf by leaf, one to each spine.
     """
     builder = PlatformBuilder(config)
     leaves = [builder.add_switch(f"leaf{number}") for number in range(config.leaf_count)]

@@ -57,9 +57,9 @@ class Platform:
     Parameters
     ----------
     name : what it is called in tables.
-    graph : nodes ``0..n-1`` in this order, each with ``kind`` (:class:`NodeKind`), ``rank`` (or -1), ``latency_ps``, ``name``
-        and ``forwards``; edges with ``link`` (``0..l-1``), ``rate_bps``, ``delay_ps``, ``loss`` and ``link_class``. An edge
-        runs from its lower node to its higher one: that is the direction of channel ``2 link``.
+    graph : nodes ``0..n-1`` in this order, each with ``kind`` (:class:`NodeKind`), ``rank`` (or -1), ``latency_ps``,
+        ``name`` and ``forwards``; edges with ``link`` (``0..l-1``), ``rate_bps``, ``delay_ps``, ``loss`` and
+        ``link_class``. Channel ``2 link`` runs from an edge's lower node to its higher one.
 
     Raises
     ------
@@ -71,7 +71,7 @@ class Platform:
     def __init__(self, name: str, graph: nx.MultiGraph[int]) -> None:
         self.name = name
         self.graph = graph
-        self.ranks = sum(1 for _, kind in graph.nodes(data="kind") if kind == NodeKind.ACCELERATOR)
+        self.ranks = sum(node["kind"] == NodeKind.ACCELERATOR for node in graph.nodes.values())
         self._arrays = _columns(graph, self.ranks)
         require_ways(graph)
 
@@ -80,7 +80,8 @@ class Platform:
         return self._arrays
 
     def __repr__(self) -> str:
-        return f"<Platform {self.name!r}: {self.ranks} ranks, {len(self.graph)} nodes, {self.graph.number_of_edges()} links>"
+        nodes, links = len(self.graph), self.graph.number_of_edges()
+        return f"<Platform {self.name!r}: {self.ranks} ranks, {nodes} nodes, {links} links>"
 
     @cached_property
     def rank_nodes(self) -> NDArray[np.int32]:
@@ -96,9 +97,10 @@ def _columns(graph: nx.MultiGraph[int], ranks: int) -> PlatformArrays:
     count = graph.number_of_nodes()
     if list(graph.nodes) != list(range(count)):
         raise TopologyError(f"nodes are {_some(graph.nodes)}; allowed: 0 to {count - 1}, in this order")
-    names = [name for _, name in graph.nodes(data="name")]
-    rank = np.fromiter((value for _, value in graph.nodes(data="rank")), np.int32, count)
-    kind = np.fromiter((value for _, value in graph.nodes(data="kind")), np.uint8, count)
+    nodes = list(graph.nodes.values())
+    names = [str(node["name"]) for node in nodes]
+    rank = np.array([node["rank"] for node in nodes], np.int32)
+    kind = np.array([node["kind"] for node in nodes], np.uint8)
     if ranks < 1:
         raise TopologyError("there is no accelerator; allowed: at least 1")
     if sorted(rank[kind == NodeKind.ACCELERATOR].tolist()) != list(range(ranks)):
@@ -107,7 +109,7 @@ def _columns(graph: nx.MultiGraph[int], ranks: int) -> PlatformArrays:
         )
     if (stray := np.flatnonzero((kind != NodeKind.ACCELERATOR) & (rank != -1))).size:
         raise TopologyError(f"{names[stray[0]]} is no accelerator and has rank {rank[stray[0]]}; allowed: -1")
-    latency = np.fromiter((value for _, value in graph.nodes(data="latency_ps")), np.int64, count)
+    latency = np.array([node["latency_ps"] for node in nodes], np.int64)
     if (latency < 0).any():
         raise TopologyError(f"{names[int(latency.argmin())]} has a latency of {latency.min()} ps; allowed: 0 or more")
 
@@ -139,7 +141,7 @@ def _columns(graph: nx.MultiGraph[int], ranks: int) -> PlatformArrays:
         node_kind=kind,
         node_rank=rank,
         node_latency_ps=latency,
-        node_forwards=np.fromiter((value for _, value in graph.nodes(data="forwards")), np.bool_, count),
+        node_forwards=np.array([node["forwards"] for node in nodes], np.bool_),
         link_a=np.ascontiguousarray(ends[:, 0]),
         link_b=np.ascontiguousarray(ends[:, 1]),
         link_rate_bps=rate,
