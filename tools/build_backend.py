@@ -3,8 +3,8 @@
 
 The extension is compiled against the headers and libraries in ns-3's wheel. As a build requirement that wheel would
 bring its dependencies, which compile for minutes and which the build has no use for; and the environment that the
-project goes into gets it after the build only. So where the wheel is not installed yet, it is fetched for the time of the build,
-with the user's own pip settings and without its dependencies.
+project goes into gets it after the build only. So where the wheel is not installed yet, it is fetched for the time of
+the build, with the user's own pip settings and without its dependencies.
 """
 
 from __future__ import annotations

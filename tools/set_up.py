@@ -22,6 +22,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -144,12 +145,19 @@ class SetUp:
         self.aside.rename(self.place)
         shutil.rmtree(old, ignore_errors=True)
 
-    def pip(self, folder: Path, what: str, arguments: list[str | Path]) -> None:
+    def pip(self, folder: Path, what: str, arguments: Sequence[str | Path]) -> None:
         """One ``pip install`` as a step."""
-        pip = [folder / "bin/python", "-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
-        self.step(what, pip + arguments)
+        pip: list[str | Path] = [
+            folder / "bin/python",
+            "-m",
+            "pip",
+            "--disable-pip-version-check",
+            "--no-input",
+            "install",
+        ]
+        self.step(what, [*pip, *arguments])
 
-    def step(self, what: str, command: list[str | Path]) -> None:
+    def step(self, what: str, command: Sequence[str | Path]) -> None:
         """Run a command, its output in the log and one line about it on standard error."""
         print(f"astra-py: {what} ...", end="", file=sys.stderr, flush=True)
         start = time.monotonic()
