@@ -2,6 +2,7 @@
 """Where it runs: accelerators, switches and links, from builders by name or from a graph of one's own."""
 
 from astra_py.platforms.describe import LinkClass, PlatformDescription, describe
+from astra_py.platforms.draw import draw
 from astra_py.platforms.leaf_spine import leaf_spine
 from astra_py.platforms.platform import NodeKind, Platform, PlatformArrays
 from astra_py.platforms.registry import build_platform, platform_kinds, register_platform
@@ -15,6 +16,7 @@ __all__ = [
     "PlatformDescription",
     "build_platform",
     "describe",
+    "draw",
     "leaf_spine",
     "platform_kinds",
     "register_platform",

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""``astra-py topology``: what a platform is made of."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from astra_py.cli.common import print_json, print_table, scenario_from
+from astra_py.units import format_rate, format_time
+
+if TYPE_CHECKING:
+    from astra_py.platforms import Platform, PlatformDescription
+
+__all__ = ["topology"]
+
+
+def topology(
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[SCENARIO] [key.path=value]...",
+            help="A scenario file, the default platform without it, and changes such as platform.kind=leaf_spine.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, with every node and port.")] = False,
+) -> None:
+    """Show a platform: nodes, NIC ports, links by class, bisection bandwidth, diameter, and a drawing."""
+    scenario = scenario_from(arguments or [])
+
+    from astra_py.platforms import build_platform, describe, draw
+
+    platform = build_platform(scenario.platform)
+    description = describe(platform)
+    if as_json:
+        print_json([asdict(description) | _nodes_and_ports(platform)])
+        return
+    _print_summary(platform, description)
+    print()
+    print(draw(platform))
+
+
+def _print_summary(platform: Platform, description: PlatformDescription) -> None:
+    kinds = f"{description.ranks} ranks, {description.switches} switches, {len(platform.graph)} nodes"
+    print(f"{description.name}: {kinds}")
+    print(f"NIC ports: {_count(_ports_per_rank(platform))} a rank")
+    bisection = "not computed" if description.bisection_bps is None else format_rate(description.bisection_bps)
+    diameter = "not computed" if description.diameter_hops is None else f"{description.diameter_hops} links"
+    print(f"bisection bandwidth: {bisection} each way; diameter: {diameter}")
+    for note in description.notes:
+        print(f"note: {note}")
+    print()
+    print_table(
+        ["link class", "links", "rate", "delay", "loss"],
+        [
+            [kind.name, kind.links, format_rate(kind.rate_bps), format_time(kind.delay_ps), f"{kind.loss:g}"]
+            for kind in description.link_classes
+        ],
+    )
+
+
+def _ports_per_rank(platform: Platform) -> list[int]:
+    return [int(platform.graph.degree(node)) for node in platform.rank_nodes.tolist()]
+
+
+def _count(counts: list[int]) -> str:
+    low, high = min(counts), max(counts)
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _nodes_and_ports(platform: Platform) -> dict[str, Any]:
+    """Return every node, and every port as the channel that it feeds."""
+    arrays = platform.arrays()
+    nodes = [
+        {"node": node, "name": data["name"], "kind": data["kind"].name.lower(), "rank": data["rank"]}
+        | {"latency_ps": data["latency_ps"], "forwards": data["forwards"]}
+        for node, data in platform.graph.nodes(data=True)
+    ]
+    ends = zip(arrays.link_a.tolist(), arrays.link_b.tolist(), arrays.link_class.tolist(), strict=True)
+    ports = [
+        {"port": 2 * link + back, "node": near, "peer": far, "link": link, "link_class": arrays.class_names[kind]}
+        for link, (a, b, kind) in enumerate(ends)
+        for back, (near, far) in enumerate(((a, b), (b, a)))
+    ]
+    return {"nodes": nodes, "ports": ports}
