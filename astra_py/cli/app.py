@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The commands by name. A command's module is imported only when that command is run, so that help needs nothing.
 
-A command ``x`` is the function ``x`` of the module ``astra_py.cli.x``, written as typer wants it. It raises the package's
-own errors; :func:`astra_py.cli.common.with_exit_codes` turns them into messages and exit codes.
+A command ``x`` is the function ``x`` of the module ``astra_py.cli.x``, written as typer wants it. It raises the
+package's own errors; :func:`astra_py.cli.common.with_exit_codes` turns them into messages and exit codes.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ _app = typer.Typer(
 
 @_app.callback()
 def _top(
-    version: Annotated[  # noqa: ARG001  (the option's callback does the work)
+    version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
