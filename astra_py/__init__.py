@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""astra-py: how long a DLRM training step takes on a platform, how much of it is exposed communication, and why.
+
+>>> import astra_py as ap
+>>> run = ap.load("workloads/astra2020_16.toml", "platform.link_rate=200Gbps").run()  # doctest: +SKIP
+>>> run.collectives[["name", "ranks", "time_us", "busbw_GBps", "exposed_us"]]  # doctest: +SKIP
+
+Names are imported when first used, so that importing the package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from astra_py.api import Run, load
+    from astra_py.collectives import ClosedForm, ScheduleBuilder, collective, register_closed_form
+    from astra_py.errors import (
+        AstraPyError,
+        CheckError,
+        ConfigError,
+        DeadlockError,
+        EngineCrash,
+        SimulationError,
+        TopologyError,
+        WorkloadError,
+    )
+    from astra_py.results import Result, read_result
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "astra_py.api": ("Run", "load"),
+    "astra_py.collectives": ("ClosedForm", "ScheduleBuilder", "collective", "register_closed_form"),
+    "astra_py.errors": (
+        "AstraPyError",
+        "CheckError",
+        "ConfigError",
+        "DeadlockError",
+        "EngineCrash",
+        "SimulationError",
+        "TopologyError",
+        "WorkloadError",
+    ),
+    "astra_py.results": ("Result", "read_result"),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "AstraPyError",
+    "CheckError",
+    "ClosedForm",
+    "ConfigError",
+    "DeadlockError",
+    "EngineCrash",
+    "Result",
+    "Run",
+    "ScheduleBuilder",
+    "SimulationError",
+    "TopologyError",
+    "WorkloadError",
+    "__version__",
+    "collective",
+    "load",
+    "read_result",
+    "register_closed_form",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'astra_py' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

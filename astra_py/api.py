@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""From a scenario to a result, step by step: scenario, platform, trace, schedule, engine, result."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform as machine
+import resource
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import astra_py
+from astra_py.collectives import DEFAULT_ALGORITHMS, SystemModel, find_algorithm, lower
+from astra_py.collectives.schedule import PoolOrder
+from astra_py.config import load_scenario
+from astra_py.engines.base import TimeRounding
+from astra_py.engines.registry import make_engine
+from astra_py.engines.resolve import engine_options, transport_model
+from astra_py.engines.routes import route_paths
+from astra_py.errors import AstraPyError, ConfigError
+from astra_py.platforms import build_platform
+from astra_py.results.build import build_result
+from astra_py.results.checks import require_work
+from astra_py.results.estimate import Estimate, estimate_run
+from astra_py.results.record import RunRecord
+from astra_py.workloads import CollectiveCall, TraceBuilder, read_astra_text, training_trace
+
+if TYPE_CHECKING:
+    from astra_py.collectives import Schedule
+    from astra_py.config import Scenario
+    from astra_py.engines.base import Progress, TransportModel
+    from astra_py.platforms import Platform
+    from astra_py.results.result import Result
+    from astra_py.workloads import Trace
+
+__all__ = ["FAULTS", "Run", "load", "one_collective"]
+
+#: What ``ASTRA_PY_FAULT`` may ask an engine to do wrong, so that tests see the checks find it.
+FAULTS = ("drop_message", "double_message", "swap_sizes")
+
+
+def load(source: str | Path | Mapping[str, Any], *overrides: str) -> Run:
+    """Read a scenario, ready to run.
+
+    Parameters
+    ----------
+    source : path of a TOML file, or the same tree as a mapping.
+    overrides : ``"key.path=value"``, each over what was there before.
+
+    Raises
+    ------
+    ConfigError : a key or value is not allowed, or the scenario has no workload; says where and what is allowed.
+    """
+    started = time.process_time()
+    scenario = load_scenario(source, overrides)
+    scenario.require_workload()
+    return Run(scenario, started=started)
+
+
+def one_collective(
+    scenario: Scenario,
+    kind: str,
+    size_bytes: int,
+    group: tuple[int, ...] | None = None,
+    *,
+    started: float | None = None,
+) -> Run:
+    """One collective alone in place of a training job; all ranks join at once.
+
+    Parameters
+    ----------
+    scenario : platform, transport and algorithms; its workload, if it has one, is not run.
+    kind : the collective.
+    size_bytes : each rank's buffer; the whole array for all_gather and reduce_scatter. For all_to_all_v, of
+        equal parts.
+    group : the ranks that take part; all of them where None.
+    started : CPU time of the process when its set-up began; now where None.
+
+    Raises
+    ------
+    ConfigError : a rank of ``group`` is not on the platform.
+    """
+    return Run(scenario, alone=(kind, size_bytes, group), started=started)
+
+
+class Run:
+    """A scenario and what is made from it on the way to a result; each step is done when first asked for, and once.
+
+    Parameters
+    ----------
+    scenario : what to run.
+    alone : (kind, size_bytes, group) of a single collective to run in place of the scenario's workload.
+    started : CPU time of the process when the run's set-up began; now where None.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        *,
+        alone: tuple[str, int, tuple[int, ...] | None] | None = None,
+        started: float | None = None,
+    ) -> None:
+        self.scenario = scenario
+        self._alone = alone
+        self._started = time.process_time() if started is None else started
+
+    def __repr__(self) -> str:
+        return f"<Run of {self.title}, digest {self.digest[:12]}>"
+
+    @cached_property
+    def title(self) -> str:
+        """What is run, in a few words."""
+        if self._alone is not None:
+            return f"{self._alone[0]} of {self._alone[1]} B"
+        source = self.scenario.source_path
+        return str(source if source is not None else self.scenario.require_workload().file)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the resolved scenario and its input files; with a single collective, of that too."""
+        if self._alone is None:
+            return self.scenario.digest
+        text = json.dumps([self.scenario.digest, *self._alone])
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @cached_property
+    def platform(self) -> Platform:
+        """Where it runs."""
+        return build_platform(self.scenario.platform)
+
+    @cached_property
+    def transport(self) -> TransportModel:
+        """The transport in base units."""
+        return transport_model(self.scenario)
+
+    @cached_property
+    def algorithms(self) -> dict[str, str]:
+        """The scenario's algorithm by kind of collective.
+
+        Raises
+        ------
+        ConfigError : one is not registered.
+        """
+        chosen = {kind: self.scenario.collective.algorithm(kind) for kind in DEFAULT_ALGORITHMS}
+        for kind, name in chosen.items():
+            try:
+                find_algorithm(kind, name)
+            except ConfigError as error:
+                raise ConfigError(f"collective.{kind} = {name!r}: {error}") from None
+        return chosen
+
+    @cached_property
+    def trace(self) -> Trace:
+        """What every rank does."""
+        return self._read[0]
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What was taken from input files and what was not, a sentence each."""
+        return self._read[1]
+
+    @cached_property
+    def _read(self) -> tuple[Trace, tuple[str, ...]]:
+        if self._alone is not None:
+            return self._trace_alone(*self._alone), ()
+        workload = self.scenario.require_workload()
+        model = read_astra_text(workload.path)
+        trace = training_trace(
+            model,
+            ranks=self.platform.ranks,
+            iterations=workload.iterations,
+            compute_unit_ps=workload.compute_unit,
+            compute_scale=workload.compute_scale,
+            comm_scale=workload.comm_scale,
+        )
+        scales = [("compute times", workload.compute_scale), ("collective sizes", workload.comm_scale)]
+        scaled = [f"{what} are scaled by {scale:g}" for what, scale in scales if scale != 1]
+        return trace, (*model.account(workload.compute_unit), *scaled)
+
+    def _trace_alone(self, kind: str, size_bytes: int, group: tuple[int, ...] | None) -> Trace:
+        ranks = self.platform.ranks
+        members = tuple(range(ranks)) if group is None else group
+        if outside := [rank for rank in members if not 0 <= rank < ranks]:
+            raise ConfigError(f"{kind}: rank {outside[0]} is not on the platform; allowed: 0 to {ranks - 1}")
+        build = TraceBuilder(ranks)
+        if kind == "all_to_all_v":
+            part = [size_bytes // len(members) + (i < size_bytes % len(members)) for i in range(len(members))]
+            matrix = np.tile(np.array(part, dtype=np.int64), (len(members), 1))
+            build.collective(CollectiveCall(name=kind, kind=kind, group=members, matrix=matrix))
+        else:
+            build.collective(CollectiveCall(name=kind, kind=kind, group=members, size_bytes=size_bytes))
+        return build.build()
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        """What the network sees."""
+        scenario, transport = self.scenario, self.transport
+        return lower(
+            self.trace,
+            self.algorithms,
+            SystemModel(
+                local_memory_bandwidth_bps=scenario.system.local_memory_bandwidth,
+                is_whole_ns=transport.time_rounding == TimeRounding.NS_NEAREST,
+                notify_on=transport.notify_on,
+                in_flight=scenario.collective.in_flight,
+            ),
+            max_active_collectives=scenario.system.max_active_collectives,
+            scheduling=PoolOrder[scenario.system.scheduling.upper()],
+        )
+
+    def estimate(self) -> Estimate:
+        """Count what the run would do, and what that is likely to cost, without running it.
+
+        Raises
+        ------
+        AstraPyError : whatever would stop the run before its first event.
+        """
+        with _noted(f"while checking {self.title}"):
+            require_work(self.trace, self.schedule)
+            return estimate_run(self.schedule, self.platform, self.transport, self.scenario.seed, route_paths)
+
+    def run(self, *, progress: Progress | None = None) -> Result:
+        """Run the scenario.
+
+        Parameters
+        ----------
+        progress : called about ten times a second with (simulated time in ps, events, finished operations, operations).
+
+        Raises
+        ------
+        ConfigError, WorkloadError, TopologyError : the run cannot be set up.
+        SimulationError : it did not come to its end (DeadlockError, limits), did something else than was declared
+            (CheckError), or there was nothing to do (reason ``no_work``).
+        """
+        with _noted(f"while simulating {self.title}"):
+            return self._run(progress)
+
+    def _run(self, progress: Progress | None) -> Result:
+        scenario = self.scenario
+        engine, analytic = make_engine(scenario.engine), make_engine("analytic")
+        options = engine_options(scenario, progress=progress, fault=_fault())
+        require_work(self.trace, self.schedule)
+        before = time.process_time()
+        columns = engine.run(self.schedule, self.platform, self.transport, options)
+        after = time.process_time()
+        record = RunRecord(
+            trace=self.trace,
+            schedule=self.schedule,
+            platform=self.platform,
+            transport=self.transport,
+            algorithms=self.algorithms,
+            seed=options.seed,
+            endpoint_delay_ps=options.endpoint_delay_ps,
+            engine=engine.name,
+            columns=columns,
+            route_paths=route_paths,
+            analytic=analytic,
+        )
+        cost = {
+            "setup_cpu_s": before - self._started,
+            "simulation_cpu_s": after - before,
+            "peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        }
+        return build_result(record, {**self._manifest(), "run": cost})
+
+    def _manifest(self) -> dict[str, Any]:
+        packages = ("ns3", "numpy", "pandas", "networkx", "pydantic")
+        return {
+            "title": self.title,
+            "digest": self.digest,
+            "scenario": self.scenario.resolved(),
+            "notes": list(self.notes),
+            "versions": {
+                "astra_py": astra_py.__version__,
+                "python": machine.python_version(),
+                **{package: version(package) for package in packages},
+            },
+        }
+
+
+def _fault() -> str:
+    fault = os.environ.get("ASTRA_PY_FAULT", "")
+    if fault and fault not in FAULTS:
+        raise ConfigError(f"ASTRA_PY_FAULT = {fault!r}; allowed: {', '.join(FAULTS)}, or nothing")
+    return fault
+
+
+@contextmanager
+def _noted(note: str) -> Iterator[None]:
+    """Add to an error of ours what was being done."""
+    try:
+        yield
+    except AstraPyError as error:
+        error.add_note(note)
+        raise

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What every run is held to: declared = simulated = delivered, for operations and for bytes.
+
+The declared side comes from the Trace (operations, and bytes per rank by the collectives' closed forms) or from the
+Schedule's templates and the routes; the measured side from the engine's moments and from the ports' own counters. A run
+that fails one of them raises: there is no result to look at.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from astra_py.collectives.closed_forms import declared_rank_bytes
+from astra_py.collectives.schedule import OuterKind
+from astra_py.engines.base import ExitReason
+from astra_py.errors import CheckError, DeadlockError, SimulationError
+from astra_py.results.causality import check_dependencies, check_moments, check_speed
+from astra_py.results.check import Check, compare
+from astra_py.results.traffic import ack_line_bytes, acks_of, line_bytes_of
+
+if TYPE_CHECKING:
+    from astra_py.collectives.schedule import Schedule
+    from astra_py.results.record import RunRecord
+    from astra_py.workloads.trace import Trace
+
+__all__ = ["Check", "require_completed", "require_passed", "require_work", "run_checks"]
+
+
+def require_work(trace: Trace, schedule: Schedule) -> None:
+    """Refuse a run in which nothing would happen.
+
+    Raises
+    ------
+    SimulationError : ``no_work``: no operation at all, or collectives without any message.
+    """
+    if not len(schedule):
+        raise SimulationError("the workload has no operation: nothing would be simulated", reason="no_work")
+    if len(trace.calls) and not schedule.message_count:
+        most = max(len(call.group) for call in trace.calls)
+        raise SimulationError(
+            f"the workload's {len(trace.calls)} collectives put no byte on any link: they have no message "
+            f"(largest group: {most} ranks)",
+            reason="no_work",
+        )
+
+
+def require_completed(record: RunRecord) -> None:
+    """Refuse a run that did not come to its end.
+
+    Raises
+    ------
+    DeadlockError : operations are unfinished and nothing is left to happen; lists what waits for what.
+    SimulationError : a limit on events or time was reached.
+    """
+    columns = record.columns
+    if columns.exit_reason == ExitReason.COMPLETED:
+        return
+    done = int((columns.op_end_ps >= 0).sum())
+    state = f"{done} of {len(columns.op_end_ps)} operations done at {columns.end_ps / 1e6:.6f} us"
+    waiting = "".join(f"\n  {line}" for line in columns.waiting)
+    if columns.exit_reason == ExitReason.DEADLOCK:
+        raise DeadlockError(f"deadlock: nothing is left to happen, {state}{waiting}")
+    reason = str(columns.exit_reason)
+    raise SimulationError(f"{reason.replace('_', ' ')} reached: {state}{waiting}", reason=reason)
+
+
+def require_passed(checks: tuple[Check, ...]) -> None:
+    """Refuse a run whose measurements are not what was declared.
+
+    Raises
+    ------
+    CheckError : names each check that failed, with both sides and the first place where they differ.
+    """
+    failed = [check for check in checks if not check.passed]
+    if failed:
+        lines = "".join(f"\n  {check}" for check in failed)
+        raise CheckError(f"{len(failed)} of {len(checks)} checks failed: the run is not what was declared{lines}")
+
+
+def run_checks(record: RunRecord) -> tuple[Check, ...]:
+    """All checks of a completed run, in order; each is worked out from the run alone.
+
+    Where messages are not those declared, what is derived from them (bytes on links, causality) cannot be: these checks
+    are left out then, as the run has already failed.
+    """
+    checks = [_operations(record), _participations(record), _durations(record)]
+    messages = [_messages(record), _message_bytes(record)]
+    checks += messages + _rank_bytes(record)
+    if all(check.passed for check in messages):
+        checks += [*_link_bytes(record), check_dependencies(record), check_moments(record), check_speed(record)]
+    return (*checks, _nothing_left(record))
+
+
+def _operations(record: RunRecord) -> Check:
+    trace, schedule, columns = record.trace, record.schedule, record.columns
+    kinds = len(OuterKind)
+    finished = (columns.op_start_ps >= 0) & (columns.op_end_ps >= columns.op_start_ps)
+    key = schedule.rank.astype(np.int64) * kinds + schedule.kind
+    return compare(
+        "operations",
+        "operations the workload declares per rank and kind, and those that started and ended",
+        np.bincount(trace.rank.astype(np.int64) * kinds + trace.kind, minlength=schedule.ranks * kinds),
+        np.bincount(key[finished], minlength=schedule.ranks * kinds),
+        lambda i: f"{OuterKind(i % kinds).name.lower()} on rank {i // kinds}",
+    )
+
+
+def _participations(record: RunRecord) -> Check:
+    calls, schedule = record.trace.calls, record.schedule
+    parts = (schedule.kind == OuterKind.COLLECTIVE) & (record.columns.op_end_ps >= 0)
+    call = schedule.instance_call[schedule.instance[parts]].astype(np.int64)
+    ranks = schedule.ranks
+    declared = np.array([rank + i * ranks for i, call in enumerate(calls) for rank in call.group], dtype=np.int64)
+    keys, counts = np.unique(call * ranks + schedule.rank[parts], return_counts=True)
+    union = np.union1d(declared, keys).astype(np.int64)
+    return compare(
+        "participations",
+        "each collective once on each member of its group",
+        np.isin(union, declared).astype(np.int64),
+        _spread(union, keys, counts),
+        lambda i: f"{calls[union[i] // ranks].name} on rank {union[i] % ranks}",
+    )
+
+
+def _durations(record: RunRecord) -> Check:
+    schedule, columns = record.schedule, record.columns
+    local = np.flatnonzero(schedule.kind != OuterKind.COLLECTIVE)
+    return compare(
+        "durations",
+        "ps of compute and memory operations, declared and from start to end",
+        schedule.duration_ps[local],
+        columns.op_end_ps[local] - columns.op_start_ps[local],
+        lambda i: f"{schedule.names[schedule.name[local[i]]]} on rank {schedule.rank[local[i]]}",
+    )
+
+
+def _messages(record: RunRecord) -> Check:
+    schedule, columns, first = record.schedule, record.columns, record.first_row
+    sends = [template.is_send.astype(np.int64) for template in schedule.templates]
+    declared = [sends[template] for template in schedule.instance_template]
+    done = (columns.message_posted_ps >= 0) & (columns.message_delivered_ps >= 0)
+    key = first[columns.message_instance[done]] + columns.message_op[done]
+
+    def place(row: int) -> str:
+        instance = int(np.searchsorted(first, row, side="right")) - 1
+        template = schedule.templates[schedule.instance_template[instance]]
+        group, op = schedule.group(int(schedule.instance_group[instance])), row - int(first[instance])
+        name = record.trace.calls[schedule.instance_call[instance]].name
+        return f"{name}: operation {op}, rank {group[template.src[op]]} to rank {group[template.dst[op]]}"
+
+    return compare(
+        "messages",
+        "messages of each collective, each posted and delivered once",
+        np.concatenate(declared) if declared else np.zeros(0, dtype=np.int64),
+        np.bincount(key, minlength=first[-1]),
+        place,
+    )
+
+
+def _message_bytes(record: RunRecord) -> Check:
+    columns = record.columns
+    declared = record.declared_message_bytes
+    wrong = np.where(
+        columns.message_size_bytes != declared, columns.message_size_bytes, columns.message_delivered_bytes
+    )
+    return compare(
+        "message_bytes",
+        "payload of each message, declared and delivered",
+        declared,
+        wrong,
+        lambda i: f"message {i}, rank {columns.message_src[i]} to rank {columns.message_dst[i]}",
+    )
+
+
+def _rank_bytes(record: RunRecord) -> list[Check]:
+    sent, received, source = _declared_rank_bytes(record)
+    return [
+        compare(
+            f"{way}_bytes",
+            f"payload {way} per rank: {source}, and the NIC ports' counters",
+            declared,
+            measured,
+            lambda rank: f"rank {rank}",
+        )
+        for way, declared, measured in (
+            ("sent", sent, record.columns.rank_sent_payload_bytes),
+            ("received", received, record.columns.rank_received_payload_bytes),
+        )
+    ]
+
+
+def _declared_rank_bytes(record: RunRecord) -> tuple[NDArray[np.int64], NDArray[np.int64], str]:
+    """Bytes that each rank has to send and to receive, and where the figures come from."""
+    if not record.without_closed_form:
+        return *declared_rank_bytes(record.trace, record.algorithms), "closed forms of the workload's collectives"
+    schedule = record.schedule
+    sent, received = (np.zeros(schedule.ranks, dtype=np.int64) for _ in range(2))
+    for template, group in zip(schedule.instance_template, schedule.instance_group, strict=True):
+        shape, ranks = schedule.templates[template], schedule.group(int(group))
+        sends = shape.is_send
+        np.add.at(sent, ranks[shape.src[sends]], shape.size_bytes[sends])
+        np.add.at(received, ranks[shape.dst[sends]], shape.size_bytes[sends])
+    return sent, received, "the collectives' own schedules"
+
+
+def _link_bytes(record: RunRecord) -> list[Check]:
+    traffic, transport, columns = record.traffic, record.transport, record.columns
+    channels = len(columns.channel_line_bytes)
+    size = traffic.size_bytes
+    payload = traffic.on_channels(traffic.per_flow(size), channels)
+    data = traffic.on_channels(traffic.per_flow(line_bytes_of(size, transport)), channels)
+    acks = traffic.on_channels(traffic.per_flow(acks_of(size, transport)), channels, back=True)
+    # packets sent again add to what is implied; they are counted, and no more than a lower bound is left to check
+    is_exact = not (columns.channel_dropped_frames.any() or columns.message_retransmitted_packets.any())
+    return [
+        compare(f"link_{name}_bytes", meaning, declared, measured, record.channel_name, is_exact=is_exact)
+        for name, meaning, declared, measured in (
+            ("payload", "payload per channel, by the routes and by the ports", payload, columns.channel_payload_bytes),
+            (
+                "line",
+                "line bytes per channel, by routes, headers and acknowledgements, and by the ports",
+                data + acks * ack_line_bytes(transport),
+                columns.channel_line_bytes,
+            ),
+        )
+    ]
+
+
+def _nothing_left(record: RunRecord) -> Check:
+    left = ("frames_in_flight", "events_left")
+    return compare(
+        "nothing_left",
+        "frames under way and events to come at the end of the run",
+        np.zeros(len(left), dtype=np.int64),
+        np.array([record.columns.counters.get(name, 0) for name in left], dtype=np.int64),
+        lambda i: left[i],
+    )
+
+
+def _spread(all_keys: NDArray[np.int64], keys: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """``counts`` of ``keys``, placed among ``all_keys`` (sorted), 0 elsewhere."""
+    spread = np.zeros(len(all_keys), dtype=np.int64)
+    spread[np.searchsorted(all_keys, keys)] = counts
+    return spread

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Every table a run leaves behind: its columns, their types and what they mean, declared once.
+
+Building, saving, reading and the documentation all go by these declarations, so that a table on disk is the table in
+memory and no column is without a meaning. Times are given twice where they are measured: as integer picoseconds
+(``*_ps``), exact, and as microseconds (``*_us``), to read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["TABLES", "Column", "Columns", "to_dataframe", "us"]
+
+#: A table before it is a DataFrame: column name to values, in order.
+Columns = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a public table.
+
+    Attributes
+    ----------
+    name : ends in the unit where there is one.
+    dtype : pandas' name of the type: "int64", "float64" or "str".
+    meaning : one line, as the documentation prints it.
+    """
+
+    name: str
+    dtype: str
+    meaning: str
+
+
+def us(time_ps: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Picoseconds as microseconds; a moment that never came (-1) is NaN."""
+    return np.where(time_ps < 0, np.nan, time_ps / 1e6)
+
+
+def _int(name: str, meaning: str) -> Column:
+    return Column(name, "int64", meaning)
+
+
+def _float(name: str, meaning: str) -> Column:
+    return Column(name, "float64", meaning)
+
+
+def _text(name: str, meaning: str) -> Column:
+    return Column(name, "str", meaning)
+
+
+TABLES: Mapping[str, tuple[Column, ...]] = {
+    "iterations": (
+        _int("iteration", "number of the iteration, from 0"),
+        _int("rank", "the rank these figures are of: the one that ends the run (the lowest of equals)"),
+        _float("start_us", "start of the rank's first operation of the iteration; of iteration 0, the run's start"),
+        _float("time_us", "until the rank's next iteration starts, or its last operation ends; adds up to the run"),
+        _float("compute_us", "time in which the rank computes (union of its compute operations)"),
+        _float("communication_us", "time in which it has a collective under way (union), hidden or not"),
+        _float("exposed_us", "exposed communication: time_us - compute_us"),
+        _float("exposed_percent", "exposed_us in time_us"),
+        _float("memory_us", "of exposed_us, time in which only a memory operation (such as an update delay) runs"),
+        _float("fastest_rank_time_us", "time_us of the rank with the shortest iteration"),
+        _float("slowest_rank_time_us", "time_us of the rank with the longest iteration"),
+        _int("time_ps", "time_us, exact"),
+    ),
+    "collectives": (
+        _int("collective", "index of the collective in the run; operations and messages refer to it"),
+        _text("name", "the workload's name for it"),
+        _text("kind", "all_reduce, all_to_all, ..."),
+        _text("algorithm", "ring, direct, ..."),
+        _int("iteration", "iteration it belongs to"),
+        _int("ranks", "ranks in its group"),
+        _int("size_bytes", "nccl-tests' size: per-rank buffer; whole array of all-gather and reduce-scatter"),
+        _int("sent_bytes", "payload sent by the rank that sends most"),
+        _float("start_us", "the first rank joins"),
+        _float("time_us", "from the first rank's joining to the last rank's end"),
+        _float("skew_us", "from the first rank's joining to the last rank's joining"),
+        _float("algbw_GBps", "size_bytes / time (GB = 10^9 B)"),
+        _float("busbw_GBps", "algbw times nccl-tests' factor of the kind"),
+        _float("ideal_time_us", "largest over links of the collective's payload bytes / rate, on the routes used"),
+        _text("bottleneck_link", "the link of that largest time, from -> to"),
+        _float("analytic_time_us", "the analytic engine's time for this collective alone, all ranks joining at once"),
+        _float("ratio", "time / analytic time"),
+        _float("exposed_us", "on the rank that ends last: part of its own participation in which it does not compute"),
+        _int("time_ps", "time_us, exact"),
+        _int("ideal_time_ps", "ideal_time_us, rounded up"),
+        _int("analytic_time_ps", "analytic_time_us, exact"),
+    ),
+    "operations": (
+        _int("operation", "index of the operation in the run"),
+        _text("name", "the workload's name for it"),
+        _text("kind", "compute, collective (one rank's part) or memory"),
+        _int("rank", "rank that runs it"),
+        _int("iteration", "iteration it belongs to"),
+        _text("phase", "phase of the training step"),
+        _int("collective", "row of collectives it takes part in; -1 for local work"),
+        _float("start_us", "start; of a collective, when the rank joins"),
+        _float("end_us", "end; of a collective, when the rank's part is done"),
+        _int("start_ps", "start_us, exact"),
+        _int("end_ps", "end_us, exact"),
+    ),
+    "messages": (
+        _int("message", "number of the message, in order of posting"),
+        _int("collective", "row of collectives it belongs to"),
+        _int("src", "sending rank"),
+        _int("dst", "receiving rank"),
+        _int("size_bytes", "payload"),
+        _int("phase", "phase of the collective's algorithm"),
+        _int("chunk", "chunk of the collective's buffer"),
+        _float("posted_us", "given to the NIC"),
+        _float("sent_us", "last byte left the sender"),
+        _float("delivered_us", "last byte at the receiver"),
+        _float("acked_us", "last acknowledgement back at the sender"),
+        _int("retransmitted_packets", "packets sent again"),
+        _int("posted_ps", "posted_us, exact"),
+        _int("sent_ps", "sent_us, exact"),
+        _int("delivered_ps", "delivered_us, exact"),
+        _int("acked_ps", "acked_us, exact; -1 where nothing is acknowledged"),
+    ),
+    "flows": (
+        _int("src", "sending rank"),
+        _int("dst", "receiving rank"),
+        _int("messages", "messages of the pair"),
+        _int("size_bytes", "their payload together"),
+        _int("packets", "packets they are cut into"),
+        _int("retransmitted_packets", "packets sent again"),
+        _float("first_posted_us", "first message given to the NIC"),
+        _float("last_delivered_us", "last message delivered"),
+        _float("mean_message_us", "mean of delivered - posted"),
+        _float("max_message_us", "largest delivered - posted"),
+    ),
+    "links": (
+        _int("channel", "directed link: 2 l is the one way of link l, 2 l + 1 the other"),
+        _text("from", "node that sends"),
+        _text("to", "node that receives"),
+        _text("link_class", "class of the link"),
+        _float("rate_Gbps", "rate (Gb = 10^9 b)"),
+        _int("line_bytes", "all that occupied the wire: preambles, headers, payload, gaps, acknowledgements"),
+        _int("payload_bytes", "payload in it"),
+        _int("frames", "frames sent"),
+        _float("busy_us", "time spent sending"),
+        _float("utilisation_percent", "busy_us in the run's time"),
+        _int("max_queue_bytes", "most bytes that waited or were being sent at its egress port"),
+        _int("dropped_frames", "frames lost on it or refused by its queue"),
+    ),
+}
+
+
+def to_dataframe(table: str, columns: Mapping[str, NDArray[Any] | Sequence[Any]]) -> pd.DataFrame:
+    """The DataFrame of ``table``: declared columns in declared order, with declared types.
+
+    Raises
+    ------
+    KeyError : a declared column is missing.
+    """
+    import pandas as pd
+
+    return pd.DataFrame({c.name: pd.Series(columns[c.name], dtype=c.dtype) for c in TABLES[table]})

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a run was and what was measured, side by side: the ground that tables and checks stand on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from astra_py.collectives.closed_forms import closed_form
+from astra_py.collectives.schedule import OuterKind
+from astra_py.errors import ConfigError
+from astra_py.results.intervals import IntervalSet
+
+if TYPE_CHECKING:
+    from astra_py.collectives.schedule import Schedule
+    from astra_py.engines.base import Engine, EngineColumns, TransportModel
+    from astra_py.platforms.platform import Platform, PlatformArrays
+    from astra_py.results.traffic import Traffic
+    from astra_py.workloads.trace import Trace
+
+__all__ = ["RoutePaths", "RunRecord"]
+
+#: ``(platform, seed, src_rank, dst_rank, queue_pair) -> (ptr, channels)``: each flow's way, as compressed rows.
+RoutePaths = Callable[
+    ["Platform", int, NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]],
+    tuple[NDArray[np.int64], NDArray[np.int32]],
+]
+
+
+def has_closed_form(kind: str, algorithm: str) -> bool:
+    """Whether the bytes that an algorithm should move are known apart from it."""
+    try:
+        closed_form(kind, algorithm)
+    except ConfigError:
+        return False
+    return True
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RunRecord:
+    """A run's subject and its measurements.
+
+    Attributes
+    ----------
+    trace, schedule, platform, transport : what was declared, what was run, on what, and how.
+    algorithms : the scenario's algorithm by kind of collective.
+    seed, endpoint_delay_ps : as the engine got them.
+    engine : name of the engine.
+    columns : what it measured.
+    route_paths : where flows go; the same for the engine and for all that is recomputed here.
+    analytic : the engine that each collective's analytic time comes from.
+    """
+
+    trace: Trace
+    schedule: Schedule
+    platform: Platform
+    transport: TransportModel
+    algorithms: Mapping[str, str]
+    seed: int
+    endpoint_delay_ps: int
+    engine: str
+    columns: EngineColumns
+    route_paths: RoutePaths
+    analytic: Engine
+
+    @cached_property
+    def arrays(self) -> PlatformArrays:
+        """The platform as arrays."""
+        return self.platform.arrays()
+
+    @cached_property
+    def traffic(self) -> Traffic:
+        """The run's messages, gathered into flows with their ways."""
+        from astra_py.results.traffic import Traffic
+
+        columns = self.columns
+        return Traffic.on_routes(
+            self.declared_message_bytes,
+            columns.message_src,
+            columns.message_dst,
+            self.transport.qps_per_peer,
+            lambda src, dst, qp: self.route_paths(self.platform, self.seed, src, dst, qp),
+        )
+
+    @cached_property
+    def without_closed_form(self) -> tuple[str, ...]:
+        """Kind and algorithm of those collectives whose bytes no closed form gives, such as a user's own."""
+        run = dict.fromkeys((template.collective, template.algorithm) for template in self.schedule.templates)
+        return tuple(f"{kind} {algorithm}" for kind, algorithm in run if not has_closed_form(kind, algorithm))
+
+    @cached_property
+    def end_ps(self) -> int:
+        """When the last operation ended: the run's time."""
+        return int(self.columns.op_end_ps.max(initial=0))
+
+    @cached_property
+    def first_row(self) -> NDArray[np.int64]:
+        """i64[instances + 1]: where each instance begins when the operations of all are written one after another."""
+        lengths = np.array([len(template) for template in self.schedule.templates], dtype=np.int64)
+        return np.concatenate([[0], np.cumsum(lengths[self.schedule.instance_template])]).astype(np.int64)
+
+    @cached_property
+    def message_row(self) -> NDArray[np.int64]:
+        """i64[rows]: the message that each operation of each instance became; -1 for local operations."""
+        columns = self.columns
+        row = np.full(self.first_row[-1], -1, dtype=np.int64)
+        row[self.first_row[columns.message_instance] + columns.message_op] = np.arange(len(columns.message_op))
+        return row
+
+    def of_message(self, columns: list[NDArray[Any]]) -> NDArray[Any]:
+        """A column of the templates, one entry a message: ``columns[t]`` is template ``t``'s."""
+        if not columns:
+            return np.zeros(0, dtype=np.int64)
+        first = np.cumsum([0, *(len(column) for column in columns)])
+        template = self.schedule.instance_template[self.columns.message_instance]
+        return np.concatenate(columns)[first[template] + self.columns.message_op]
+
+    @cached_property
+    def declared_message_bytes(self) -> NDArray[np.int64]:
+        """i64[messages]: payload of each message, by its template."""
+        return self.of_message([template.size_bytes for template in self.schedule.templates])
+
+    @cached_property
+    def _ops_by_rank(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        order = np.argsort(self.schedule.rank, kind="stable")
+        return order, np.searchsorted(self.schedule.rank[order], np.arange(self.schedule.ranks + 1))
+
+    def busy(self, rank: int, kind: OuterKind) -> IntervalSet:
+        """When ``rank`` has an operation of ``kind`` under way."""
+        order, first = self._ops_by_rank
+        mine = order[first[rank] : first[rank + 1]]
+        mine = mine[self.schedule.kind[mine] == kind]
+        return IntervalSet(self.columns.op_start_ps[mine], self.columns.op_end_ps[mine])
+
+    @cached_property
+    def channel_ends(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """i32[channels] twice: the node that sends on each channel, and the node that receives."""
+        a, b = self.arrays.link_a, self.arrays.link_b
+        return np.stack([a, b], axis=1).ravel(), np.stack([b, a], axis=1).ravel()
+
+    def channel_name(self, channel: int) -> str:
+        """The channel as people read it: ``from -> to``."""
+        sender, receiver = self.channel_ends
+        names = self.arrays.node_names
+        return f"{names[sender[channel]]} -> {names[receiver[channel]]}"

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The printed report of a run: iterations, collectives, bytes by link class, and the checks that passed."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from astra_py.results.columns import Columns
+from astra_py.results.text import figure, grid
+from astra_py.units import format_size
+
+if TYPE_CHECKING:
+    from astra_py.results.result import Result
+
+__all__ = ["report"]
+
+#: So many iterations are printed one by one; of more, the first and the last of these.
+_MOST_ITERATIONS = 8
+
+
+def report(result: Result) -> str:
+    """The report of ``result``; at most 100 columns wide."""
+    sections = [_head(result), _iterations(result), _collectives(result), _links(result), _checks(result)]
+    return "\n\n".join("\n".join(section) for section in sections if section)
+
+
+def _head(result: Result) -> list[str]:
+    manifest = result.manifest
+    platform = manifest["platform"]
+    links = ", ".join(f"{count} {name}" for name, count in platform["links"].items())
+    lines = [
+        manifest["title"],
+        f"{platform['ranks']} ranks on {platform['name']} (links: {links})",
+        f"engine {manifest['engine']}, seed {manifest['seed']}, digest {result.digest[:12]}",
+        *manifest["notes"],
+    ]
+    return [part for line in lines for part in textwrap.wrap(line, 100)]
+
+
+def _iterations(result: Result) -> list[str]:
+    table = result.columns("iterations")
+    count = len(table["iteration"])
+    shown = list(range(count)) if count <= _MOST_ITERATIONS else [0, *range(count - _MOST_ITERATIONS + 1, count)]
+    header = ["iteration", "time us", "compute us", "communication us", "exposed communication us", "exposed %"]
+    columns = ["time_us", "compute_us", "communication_us", "exposed_us"]
+    rows = [
+        [
+            str(table["iteration"][i]),
+            *(figure(table[column][i]) for column in columns),
+            figure(table["exposed_percent"][i], 1),
+        ]
+        for i in shown
+    ]
+    if count > 1:
+        total = [figure(float(table[column].sum())) for column in columns]
+        share = 100 * table["exposed_us"].sum() / max(table["time_us"].sum(), 1e-300)
+        rows.append(["run", *total, figure(share, 1)])
+    return grid(header, rows)
+
+
+def _collectives(result: Result) -> list[str]:
+    table = result.columns("collectives")
+    wanted = np.unique(table["iteration"])
+    # the first iteration and the last: how it starts, and the steady state
+    wanted = wanted[[0, -1]] if len(wanted) > 1 else wanted
+    header = ["collective", "", "ranks", "size", "time", "exposed", "algbw", "busbw", "ideal", "analytic", "ratio"]
+    lines = []
+    for iteration in wanted:
+        rows = [_row(table, group) for group in _equal(table, np.flatnonzero(table["iteration"] == iteration))]
+        lines += [f"collectives of iteration {iteration}", *grid(header, rows), ""]
+    if not lines:
+        return []
+    return [*lines[:-1], "times in us, bandwidths in GB/s; of n equal collectives (x n) the means"]
+
+
+def _equal(table: Columns, rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Rows of equal kind, algorithm, ranks and size, in order of first appearance."""
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for i in rows.tolist():
+        key = tuple(table[column][i] for column in ("kind", "algorithm", "ranks", "size_bytes"))
+        groups.setdefault(key, []).append(i)
+    return [np.array(group) for group in groups.values()]
+
+
+def _row(table: Columns, group: NDArray[np.int64]) -> list[str]:
+    first = group[0]
+    time, exposed, ideal, analytic = (
+        float(table[column][group].mean()) for column in ("time_us", "exposed_us", "ideal_time_us", "analytic_time_us")
+    )
+    algbw = table["size_bytes"][first] / time / 1e3 if time else np.nan
+    factor = table["busbw_GBps"][first] / table["algbw_GBps"][first] if table["algbw_GBps"][first] else np.nan
+    return [
+        f"{table['kind'][first]} {table['algorithm'][first]}",
+        f"x {len(group)}" if len(group) > 1 else "",
+        str(table["ranks"][first]),
+        format_size(int(table["size_bytes"][first])),
+        figure(time, 2),
+        figure(exposed, 2),
+        figure(algbw, 2),
+        figure(algbw * factor, 2),
+        figure(ideal, 2),
+        figure(analytic, 2),
+        figure(time / analytic if analytic else np.nan, 3),
+    ]
+
+
+def _links(result: Result) -> list[str]:
+    table = result.columns("links")
+    header = [
+        "link class",
+        "channels",
+        "rate Gb/s",
+        "line bytes",
+        "payload",
+        "frames",
+        "mean use",
+        "max use",
+        "max queue",
+    ]
+    rows = []
+    for name in dict.fromkeys(table["link_class"].tolist()):
+        mine = table["link_class"] == name
+        rates = np.unique(table["rate_Gbps"][mine])
+        use = table["utilisation_percent"][mine]
+        rows.append(
+            [
+                str(name),
+                f"{int(mine.sum()):,}",
+                f"{rates[0]:g}" if len(rates) == 1 else f"{rates[0]:g}-{rates[-1]:g}",
+                f"{int(table['line_bytes'][mine].sum()):,}",
+                f"{int(table['payload_bytes'][mine].sum()):,}",
+                f"{int(table['frames'][mine].sum()):,}",
+                f"{use.mean():.1f} %",
+                f"{use.max():.1f} %",
+                f"{int(table['max_queue_bytes'][mine].max()):,} B",
+            ]
+        )
+    return [*grid(header, rows), "", *_cost(result)]
+
+
+def _cost(result: Result) -> list[str]:
+    run = result.manifest["run"]
+    counted = [
+        f"{run['messages']:,} messages",
+        *(f"{value:,} {name}" for name, value in result.counters.items() if value),
+    ]
+    lines = textwrap.wrap("counted: " + ", ".join(text.replace("_", " ") for text in counted), 100)
+    return [
+        *lines,
+        f"cost: set-up {run['setup_cpu_s']:.2f} s and simulation {run['simulation_cpu_s']:.2f} s of CPU, "
+        f"peak memory {run['peak_rss_bytes'] / 1e6:,.0f} MB",
+    ]
+
+
+def _checks(result: Result) -> list[str]:
+    rows = [[check.name, f"{check.measured:,}", check.meaning] for check in result.checks]
+    width = max(len(row[1]) for row in rows)
+    lines = [f"  {name:<15} {count:>{width}}  {meaning}" for name, count, meaning in rows]
+    return [f"{len(rows)} checks passed: declared = measured", *lines]

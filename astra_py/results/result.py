@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The one public result of a run: its tables, its checks, and the manifest that says what was run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from astra_py.results.columns import TABLES, Columns, to_dataframe
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from astra_py.results.check import Check
+
+__all__ = ["Result"]
+
+
+class Result:
+    """What a run that came to its end, and passed its checks, leaves behind.
+
+    Each table is a DataFrame, built when first asked for; ``astra_py.results.TABLES`` declares its columns.
+
+    Parameters
+    ----------
+    load : gives the columns of a table by its name.
+    checks : the checks that the run passed.
+    manifest : what was run, by what, and how it went; plain JSON. Its keys are in ``docs/results.md``.
+    """
+
+    def __init__(self, load: Callable[[str], Columns], checks: tuple[Check, ...], manifest: Mapping[str, Any]) -> None:
+        self._load = load
+        self._columns: dict[str, Columns] = {}
+        self._frames: dict[str, pd.DataFrame] = {}
+        self.checks = checks
+        self.manifest = manifest
+
+    def __repr__(self) -> str:
+        run = self.manifest["run"]
+        return f"<Result {self.digest[:12]}: {run['time_ps'] / 1e6:.6f} us, {len(self.checks)} checks passed>"
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the resolved scenario and of every input file."""
+        return str(self.manifest["digest"])
+
+    @property
+    def counters(self) -> Mapping[str, int]:
+        """What the engine counted: events, packets, packet_hops, retransmissions, ..."""
+        counters: Mapping[str, int] = self.manifest["counters"]
+        return counters
+
+    def columns(self, table: str) -> Columns:
+        """A table as plain numpy columns.
+
+        Raises
+        ------
+        KeyError : there is no such table.
+        """
+        if table not in TABLES:
+            raise KeyError(f"a result has no table {table!r}; it has {', '.join(TABLES)}")
+        if table not in self._columns:
+            self._columns[table] = self._load(table)
+        return self._columns[table]
+
+    def table(self, name: str) -> pd.DataFrame:
+        """A table as a DataFrame, by its name.
+
+        Raises
+        ------
+        KeyError : there is no such table.
+        """
+        if name not in self._frames:
+            self._frames[name] = to_dataframe(name, self.columns(name))
+        return self._frames[name]
+
+    @property
+    def iterations(self) -> pd.DataFrame:
+        """One row an iteration: time, compute, communication, exposed communication."""
+        return self.table("iterations")
+
+    @property
+    def collectives(self) -> pd.DataFrame:
+        """One row a collective: kind, bytes, time, bandwidths, ideal and analytic time."""
+        return self.table("collectives")
+
+    @property
+    def operations(self) -> pd.DataFrame:
+        """One row an operation of a rank: compute, memory, or its part in a collective."""
+        return self.table("operations")
+
+    @property
+    def messages(self) -> pd.DataFrame:
+        """One row a message: posted, sent, delivered, acknowledged."""
+        return self.table("messages")
+
+    @property
+    def flows(self) -> pd.DataFrame:
+        """One row a pair of ranks that exchanged messages."""
+        return self.table("flows")
+
+    @property
+    def links(self) -> pd.DataFrame:
+        """One row a channel, a direction of a link: bytes, frames, queue, utilisation."""
+        return self.table("links")
+
+    def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
+        """Write every table as CSV, and the manifest, into ``folder``; gives its path.
+
+        The folder appears whole or not at all. :func:`astra_py.read_result` gives the same tables back.
+
+        Raises
+        ------
+        ConfigError : the folder exists, is neither empty nor of the same digest, and ``overwrite`` is not given.
+        """
+        from astra_py.results.store import save_result
+
+        return save_result(self, Path(folder), overwrite=overwrite)
+
+    def report(self) -> str:
+        """The result as text of at most 100 columns, as ``astra-py run`` prints it."""
+        from astra_py.results.report import report
+
+        return report(self)

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Messages as the network carries them: packets, line bytes, flows and their ways, recomputed from what was declared.
+
+Nothing here looks at an engine's packet counters: it is the other side of the comparison. Sizes on the wire are those
+of RoCEv2 (InfiniBand Architecture Specification, annex A17) between Ethernet's preamble and inter-frame gap (IEEE
+802.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from astra_py.engines.base import AckPolicy
+
+if TYPE_CHECKING:
+    from astra_py.engines.base import TransportModel
+
+#: Compressed rows of channels.
+Rows = tuple[NDArray[np.int64], NDArray[np.int32]]
+
+__all__ = ["Traffic", "ack_line_bytes", "acks_of", "line_bytes_of", "packets_of"]
+
+#: Preamble and start delimiter, Ethernet header, IPv4, UDP, BTH, ICRC, FCS, inter-frame gap: beside every payload.
+_ROCE_HEADER = 8 + 14 + 20 + 8 + 12 + 4 + 4 + 12
+#: Of the first or only packet of an RDMA WRITE.
+_RETH = 16
+#: An acknowledgement is the headers and an AETH.
+_ROCE_ACK = _ROCE_HEADER + 4
+
+
+def packets_of(size_bytes: NDArray[np.int64], transport: TransportModel) -> NDArray[np.int64]:
+    """How many packets each message is cut into; a message of 0 bytes is one packet."""
+    return np.maximum(1, -(-size_bytes // transport.payload_bytes))
+
+
+def line_bytes_of(size_bytes: NDArray[np.int64], transport: TransportModel) -> NDArray[np.int64]:
+    """Line bytes of each message's packets on each link they cross."""
+    packets = packets_of(size_bytes, transport)
+    if transport.header_bytes >= 0:
+        return size_bytes + packets * transport.header_bytes
+    last = size_bytes - (packets - 1) * transport.payload_bytes
+    padded = (packets - 1) * _pad(np.int64(transport.payload_bytes)) + _pad(last)
+    return padded + packets * _ROCE_HEADER + _RETH
+
+
+def acks_of(size_bytes: NDArray[np.int64], transport: TransportModel) -> NDArray[np.int64]:
+    """How many ACK frames each message's packets cause, none of them lost."""
+    packets = packets_of(size_bytes, transport)
+    match transport.ack_policy:
+        case AckPolicy.PER_PACKET:
+            return packets
+        case AckPolicy.EVERY:
+            # each N-th packet since the last ACK, and the last packet of every message
+            return -(-packets // transport.ack_every)
+        case AckPolicy.PER_MESSAGE:
+            return np.ones_like(packets)
+        case AckPolicy.OUT_OF_BAND:
+            return np.zeros_like(packets)
+
+
+def ack_line_bytes(transport: TransportModel) -> int:
+    """Line bytes of one ACK frame."""
+    return transport.ack_bytes if transport.ack_bytes >= 0 else _ROCE_ACK
+
+
+def _pad(payload: NDArray[np.int64] | np.int64) -> NDArray[np.int64]:
+    """RoCE pads a payload to 4 bytes."""
+    return (np.asarray(payload) + 3) // 4 * 4
+
+
+@dataclass(frozen=True, eq=False)
+class Traffic:
+    """The messages of a run and the ways of their flows.
+
+    Attributes
+    ----------
+    size_bytes : i64[m], as the messages' templates declare them.
+    flow : i64[m], the flow of each message.
+    flow_src, flow_dst, flow_qp : i32[f], (source rank, destination rank, queue pair) of each flow.
+    there_ptr, there : compressed rows of channels, the way of each flow.
+    back_ptr, back : the way of its acknowledgements.
+    """
+
+    size_bytes: NDArray[np.int64]
+    flow: NDArray[np.int64]
+    flow_src: NDArray[np.int32]
+    flow_dst: NDArray[np.int32]
+    flow_qp: NDArray[np.int32]
+    there_ptr: NDArray[np.int64]
+    there: NDArray[np.int32]
+    back_ptr: NDArray[np.int64]
+    back: NDArray[np.int32]
+
+    @classmethod
+    def on_routes(
+        cls,
+        size_bytes: NDArray[np.int64],
+        src: NDArray[np.int32],
+        dst: NDArray[np.int32],
+        qps_per_peer: int,
+        way: Callable[[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]], Rows],
+    ) -> Traffic:
+        """Gather messages into flows.
+
+        Parameters
+        ----------
+        size_bytes, src, dst : one row a message, in order of posting; ranks.
+        qps_per_peer : queue pairs that a pair's messages take in turn; 0: a new one for each message.
+        way : gives the compressed rows of channels of (source ranks, destination ranks, queue pairs).
+        """
+        most_ranks = int(max(src.max(initial=0), dst.max(initial=0))) + 1
+        pair = src.astype(np.int64) * most_ranks + dst
+        qp = _queue_pairs(pair, qps_per_peer)
+        most = int(qp.max(initial=0)) + 1
+        key, flow = np.unique(pair * most + qp, return_inverse=True)
+        flow_src = (key // most // most_ranks).astype(np.int32)
+        flow_dst = (key // most % most_ranks).astype(np.int32)
+        flow_qp = (key % most).astype(np.int32)
+        there, back = way(flow_src, flow_dst, flow_qp), way(flow_dst, flow_src, flow_qp)
+        return cls(size_bytes, flow, flow_src, flow_dst, flow_qp, *there, *back)
+
+    def per_flow(self, weight: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Sum of ``weight`` (i64, one a message) over each flow's messages."""
+        return _sums(self.flow, weight, len(self.flow_src))
+
+    def on_channels(self, flow_weight: NDArray[np.int64], channels: int, *, back: bool = False) -> NDArray[np.int64]:
+        """Sum of each flow's weight over the channels of its way, or of its acknowledgements' way; i64[channels]."""
+        ptr, way = (self.back_ptr, self.back) if back else (self.there_ptr, self.there)
+        return _sums(way, np.repeat(flow_weight, np.diff(ptr)), channels)
+
+    @property
+    def hops(self) -> NDArray[np.int64]:
+        """i64[f]: links on each flow's way."""
+        return np.diff(self.there_ptr)
+
+
+def _queue_pairs(pair: NDArray[np.int64], qps_per_peer: int) -> NDArray[np.int64]:
+    """Queue pair of each message: a pair's messages take them in turn, or each a new one where there is no number."""
+    if qps_per_peer == 1:
+        return np.zeros_like(pair)
+    order = np.argsort(pair, kind="stable")
+    first = np.flatnonzero(np.diff(pair[order], prepend=-1))
+    turn = np.empty_like(pair)
+    turn[order] = np.arange(len(pair)) - np.repeat(first, np.diff(first, append=len(pair)))
+    return turn % qps_per_peer if qps_per_peer else turn
+
+
+def _sums(index: NDArray[np.int64] | NDArray[np.int32], weight: NDArray[np.int64], length: int) -> NDArray[np.int64]:
+    """Integer sums of ``weight`` by ``index``: ``bincount`` alone would add in floating point."""
+    low = np.bincount(index, weight & 0xFFFFFFF, minlength=length).astype(np.int64)
+    high = np.bincount(index, weight >> 28, minlength=length).astype(np.int64)
+    return low + (high << 28)

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: GPL-2.0-only
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from astra_py.engines.base import AckPolicy, ExitReason
+from astra_py.errors import CheckError, DeadlockError, SimulationError
+from astra_py.results.checks import require_completed, require_passed, require_work, run_checks
+from astra_py.results.record import RunRecord
+from result_cases import one_collective, with_columns
+
+ALL = [
+    "operations",
+    "participations",
+    "durations",
+    "messages",
+    "message_bytes",
+    "sent_bytes",
+    "received_bytes",
+    "link_payload_bytes",
+    "link_line_bytes",
+    "dependencies",
+    "moments",
+    "speed",
+    "nothing_left",
+]
+
+
+def _failed(record: RunRecord) -> list[str]:
+    return [check.name for check in run_checks(record) if not check.passed]
+
+
+@pytest.mark.parametrize(("kind", "algorithm"), [("all_reduce", "ring"), ("all_to_all", "direct")])
+@pytest.mark.parametrize("size_bytes", [4, 40_000, 40_003])
+@pytest.mark.parametrize(
+    "transport",
+    [
+        {},
+        {"ack_policy": AckPolicy.EVERY, "ack_every": 3},
+        {"ack_policy": AckPolicy.PER_MESSAGE},
+        {"ack_policy": AckPolicy.OUT_OF_BAND},
+        {"qps_per_peer": 2},
+    ],
+    ids=str,
+)
+def test_a_right_run_passes_every_check(kind: str, algorithm: str, size_bytes: int, transport: dict[str, int]) -> None:
+    checks = run_checks(one_collective(kind, algorithm, ranks=5, size_bytes=size_bytes, **transport))
+    assert [check.name for check in checks] == ALL
+    assert all(check.passed for check in checks), [str(check) for check in checks if not check.passed]
+
+
+@pytest.fixture(scope="module")
+def record() -> RunRecord:
+    return one_collective()
+
+
+def _bump(column: np.ndarray, by: int = 1, at: int = 0) -> np.ndarray:
+    changed = column.copy()
+    changed[at] += by
+    return changed
+
+
+def test_an_operation_that_never_ended_is_named(record: RunRecord) -> None:
+    end = record.columns.op_end_ps.copy()
+    end[2] = -1
+    checks = {check.name: check for check in run_checks(with_columns(record, op_end_ps=end))}
+    assert not checks["operations"].passed
+    assert "collective on rank 2: declared 1, measured 0" in str(checks["operations"])
+    assert "all_reduce on rank 2" in str(checks["participations"])
+
+
+def test_a_message_that_was_not_delivered_is_named(record: RunRecord) -> None:
+    delivered = record.columns.message_delivered_ps.copy()
+    delivered[3] = -1
+    failed = run_checks(with_columns(record, message_delivered_ps=delivered))
+    assert [check.name for check in failed if not check.passed] == ["messages"]
+    assert "rank 3 to rank 0: declared 1, measured 0" in str(failed[3])
+    # what is derived from messages is left out where these are wrong
+    assert "link_line_bytes" not in [check.name for check in failed]
+
+
+def test_a_message_that_was_delivered_twice_is_found(record: RunRecord) -> None:
+    op = record.columns.message_op.copy()
+    op[3] = op[2]
+    assert "messages" in _failed(with_columns(record, message_op=op))
+
+
+def test_sizes_that_are_not_those_declared_are_found(record: RunRecord) -> None:
+    columns = record.columns
+    assert _failed(with_columns(record, message_size_bytes=_bump(columns.message_size_bytes))) == ["message_bytes"]
+    assert _failed(with_columns(record, message_delivered_bytes=_bump(columns.message_delivered_bytes, -1))) == [
+        "message_bytes"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("column", "check"),
+    [
+        ("rank_sent_payload_bytes", "sent_bytes"),
+        ("rank_received_payload_bytes", "received_bytes"),
+        ("channel_payload_bytes", "link_payload_bytes"),
+        ("channel_line_bytes", "link_line_bytes"),
+    ],
+)
+@pytest.mark.parametrize("by", [1, -1])
+def test_one_byte_more_or_less_on_a_counter_is_found(record: RunRecord, column: str, check: str, by: int) -> None:
+    assert _failed(with_columns(record, **{column: _bump(getattr(record.columns, column), by)})) == [check]
+
+
+def test_more_line_bytes_are_right_only_where_packets_were_sent_again(record: RunRecord) -> None:
+    columns = record.columns
+    more = {"channel_line_bytes": _bump(columns.channel_line_bytes, 1082)}
+    again = {"message_retransmitted_packets": _bump(columns.message_retransmitted_packets)}
+    assert _failed(with_columns(record, **more)) == ["link_line_bytes"]
+    assert _failed(with_columns(record, **more, **again)) == []
+    less = {"channel_line_bytes": _bump(columns.channel_line_bytes, -1)}
+    assert _failed(with_columns(record, **less, **again)) == ["link_line_bytes"]
+
+
+def test_a_message_posted_before_the_one_it_waits_for_arrived_is_found(record: RunRecord) -> None:
+    columns = record.columns
+    last = len(columns.message_posted_ps) - 1
+    posted = _bump(columns.message_posted_ps, -1, last)
+    failed = {
+        check.name: check for check in run_checks(with_columns(record, message_posted_ps=posted)) if not check.passed
+    }
+    assert list(failed) == ["dependencies"]
+    assert f"message {last} is posted before message" in str(failed["dependencies"])
+
+
+def test_a_part_that_ends_before_its_last_message_arrived_is_found(record: RunRecord) -> None:
+    last = int(record.columns.message_delivered_ps.argmax())
+    dst = int(record.columns.message_dst[last])
+    assert _failed(with_columns(record, op_end_ps=_bump(record.columns.op_end_ps, -1, dst))) == ["dependencies"]
+
+
+def test_a_message_posted_before_its_sender_joined_is_found(record: RunRecord) -> None:
+    assert _failed(with_columns(record, op_start_ps=_bump(record.columns.op_start_ps, 1))) == ["dependencies"]
+
+
+def test_moments_out_of_order_are_found(record: RunRecord) -> None:
+    columns = record.columns
+    late = _bump(columns.message_sent_ps, int(columns.message_delivered_ps[0] - columns.message_sent_ps[0]) + 1)
+    assert "moments" in _failed(with_columns(record, message_sent_ps=late))
+    early = _bump(columns.message_acked_ps, int(columns.message_delivered_ps[0] - columns.message_acked_ps[0]) - 1)
+    assert "moments" in _failed(with_columns(record, message_acked_ps=early))
+
+
+def test_a_message_faster_than_its_links_is_found() -> None:
+    record = one_collective("sendrecv", "direct", ranks=2, size_bytes=1_000_000)
+    columns = record.columns
+    floor_ps = 1_000_000 * 80 + 2 * 500_000 + 300_000
+    for fast, failed in ((floor_ps, []), (floor_ps - 1000, ["speed"])):
+        delivered = np.array([fast])
+        sent = np.minimum(columns.message_sent_ps, delivered)
+        ends = np.maximum(sent, delivered).repeat(2)
+        assert (
+            _failed(with_columns(record, message_delivered_ps=delivered, message_sent_ps=sent, op_end_ps=ends))
+            == failed
+        )
+
+
+def test_frames_left_over_are_found(record: RunRecord) -> None:
+    counters = {**record.columns.counters, "frames_in_flight": 2}
+    failed = [check for check in run_checks(with_columns(record, counters=counters)) if not check.passed]
+    assert [check.name for check in failed] == ["nothing_left"]
+    assert "frames_in_flight: declared 0, measured 2" in str(failed[0])
+
+
+def test_failed_checks_raise_with_both_sides(record: RunRecord) -> None:
+    checks = run_checks(with_columns(record, rank_sent_payload_bytes=_bump(record.columns.rank_sent_payload_bytes)))
+    with pytest.raises(
+        CheckError, match=r"1 of 13 checks failed.*\n.*rank 0: declared 60,000, measured 60,001"
+    ) as caught:
+        require_passed(checks)
+    assert caught.value.exit_code == 3
+
+
+def test_a_deadlock_lists_what_waits(record: RunRecord) -> None:
+    stuck = with_columns(
+        record,
+        exit_reason=ExitReason.DEADLOCK,
+        op_end_ps=np.array([5, -1, -1, -1]),
+        waiting=("rank 1: all_reduce waits for message 3",),
+    )
+    with pytest.raises(DeadlockError, match=r"1 of 4 operations done.*\n  rank 1: all_reduce waits for message 3"):
+        require_completed(stuck)
+
+
+@pytest.mark.parametrize("reason", [ExitReason.EVENT_LIMIT, ExitReason.TIME_LIMIT])
+def test_a_limit_is_an_error_with_its_reason(record: RunRecord, reason: ExitReason) -> None:
+    with pytest.raises(SimulationError, match="limit reached: 4 of 4 operations done") as caught:
+        require_completed(with_columns(record, exit_reason=reason))
+    assert caught.value.reason == reason
+
+
+def test_collectives_without_a_message_are_no_work() -> None:
+    record = one_collective(ranks=4)
+    alone = one_collective(ranks=4, size_bytes=0)
+    require_work(record.trace, record.schedule)
+    with pytest.raises(SimulationError, match="put no byte on any link") as caught:
+        require_work(alone.trace, alone.schedule)
+    assert caught.value.reason == "no_work"
+
+
+def test_nothing_at_all_is_no_work(record: RunRecord) -> None:
+    none = np.zeros(0, dtype=np.uint8)
+    with pytest.raises(SimulationError, match="no operation"):
+        require_work(record.trace, replace(record.schedule, kind=none))

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-only
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from astra_py.collectives.schedule import EdgeOn, OuterKind
+from astra_py.results.build import build_result
+from astra_py.results.causality import message_edges
+from astra_py.results.collectives import collectives_table
+from astra_py.results.columns import TABLES
+from astra_py.results.record import RunRecord
+from astra_py.results.result import Result
+from result_cases import DELAY_PS, LATENCY_PS, local_record, one_collective
+
+US = 10**6
+
+
+@pytest.fixture(scope="module")
+def record() -> RunRecord:
+    return one_collective(ranks=4, size_bytes=40_000)
+
+
+@pytest.fixture(scope="module")
+def result(record: RunRecord) -> Result:
+    return build_result(record, {"digest": "0" * 64})
+
+
+@pytest.mark.parametrize("table", list(TABLES))
+def test_every_table_has_the_declared_columns_and_types(result: Result, table: str) -> None:
+    frame = getattr(result, table)
+    assert list(frame.columns) == list(result.columns(table)) == [column.name for column in TABLES[table]]
+    assert [str(dtype) for dtype in frame.dtypes] == [column.dtype for column in TABLES[table]]
+    assert (
+        len(frame)
+        == {"iterations": 1, "collectives": 1, "operations": 4, "messages": 24, "flows": 4, "links": 8}[table]
+    )
+
+
+def test_an_unknown_table_is_named_with_those_there_are(result: Result) -> None:
+    with pytest.raises(KeyError, match="no table 'queues'; it has iterations, collectives"):
+        result.columns("queues")
+
+
+def test_the_row_of_a_collective(record: RunRecord, result: Result) -> None:
+    row = result.collectives.iloc[0]
+    assert (row["kind"], row["algorithm"], row["ranks"], row["size_bytes"]) == ("all_reduce", "ring", 4, 40_000)
+    assert row["sent_bytes"] == 60_000
+    assert row["time_ps"] == record.end_ps == int(record.columns.message_delivered_ps.max())
+    assert row["algbw_GBps"] == pytest.approx(40_000 / record.end_ps * 1000)
+    assert row["busbw_GBps"] == pytest.approx(1.5 * row["algbw_GBps"])
+    assert row["ideal_time_ps"] == 60_000 * 80
+    assert row["bottleneck_link"] == "rank0 -> switch"
+    # here the engine that times collectives alone is the one that ran
+    assert row["analytic_time_ps"] == row["time_ps"]
+    assert row["ratio"] == 1.0
+    assert row["exposed_us"] == row["time_us"] == row["time_ps"] / 1e6
+    assert row["skew_us"] == 0.0
+
+
+def test_ideal_time_takes_the_most_loaded_link() -> None:
+    record = one_collective("sendrecv", "direct", ranks=2, size_bytes=1_000_001)
+    table = collectives_table(record)
+    assert table["ideal_time_ps"].tolist() == [80 * 1_000_001]
+    assert table["ideal_time_us"][0] <= table["time_us"][0] - (2 * DELAY_PS + LATENCY_PS) / 1e6
+
+
+def test_exposed_time_of_a_collective_is_that_of_the_rank_that_ends_last() -> None:
+    rows = [
+        (0, OuterKind.COMPUTE, 0, 0, 9 * US),
+        (0, OuterKind.COLLECTIVE, 0, 0, 12 * US),
+        (1, OuterKind.COMPUTE, 0, 5 * US, 8 * US),
+        (1, OuterKind.COLLECTIVE, 0, 2 * US, 14 * US),
+    ]
+    table = collectives_table(local_record(rows, ranks=2))
+    assert table["exposed_us"].tolist() == [9.0]
+    assert table["start_us"].tolist() == [0.0]
+    assert table["time_us"].tolist() == [14.0]
+    assert table["skew_us"].tolist() == [2.0]
+
+
+def test_messages_keep_every_picosecond(record: RunRecord, result: Result) -> None:
+    messages = result.messages
+    for moment in ("posted", "sent", "delivered", "acked"):
+        exact = getattr(record.columns, f"message_{moment}_ps")
+        assert messages[f"{moment}_ps"].tolist() == exact.tolist()
+        assert np.rint(messages[f"{moment}_us"] * 1e6).astype(int).tolist() == exact.tolist()
+    assert sorted(messages["phase"].unique()) == list(range(len(messages["phase"].unique())))
+
+
+def test_flows_add_up_to_the_messages(result: Result) -> None:
+    flows, messages = result.flows, result.messages
+    assert flows[["src", "dst"]].to_numpy().tolist() == [[0, 1], [1, 2], [2, 3], [3, 0]]
+    assert flows["messages"].tolist() == [6] * 4
+    assert flows["size_bytes"].sum() == messages["size_bytes"].sum() == 240_000
+    assert flows["packets"].tolist() == [60] * 4
+    took = (messages["delivered_ps"] - messages["posted_ps"])[messages["src"] == 2]
+    assert flows["max_message_us"][2] == took.max() / 1e6
+    assert flows["mean_message_us"][2] == pytest.approx(took.mean() / 1e6)
+    assert flows["last_delivered_us"].max() == messages["delivered_us"].max()
+
+
+def test_links_are_named_by_their_ends(record: RunRecord, result: Result) -> None:
+    links = result.links
+    assert links[["from", "to"]].to_numpy().tolist()[:2] == [["rank0", "switch"], ["switch", "rank0"]]
+    assert links["line_bytes"].sum() == record.columns.channel_line_bytes.sum()
+    np.testing.assert_allclose(links["utilisation_percent"], 100 * links["line_bytes"] * 80 / record.end_ps)
+
+
+def test_edges_between_messages_take_local_work_as_time() -> None:
+    record = one_collective(ranks=3)
+    (template,) = record.schedule.templates
+    after, before, on, delay = message_edges(template)
+    assert template.is_send[after].all()
+    assert template.is_send[before].all()
+    # each message but the first of each rank follows the one that its sender got before
+    assert len(after) == 3 * (2 * 2 - 1)
+    assert (template.dst[before] == template.src[after]).all()
+    assert set(on.tolist()) == {EdgeOn.DELIVERED}
+    assert set(delay.tolist()) == {0}
+
+
+def test_the_documentation_has_every_table_and_column() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "results.md").read_text()
+    for table, columns in TABLES.items():
+        section = page.split(f"\n## `{table}`\n")[1].split("\n## ")[0]
+        rows = [line for line in section.splitlines() if line.startswith("| `")]
+        assert rows == [f"| `{column.name}` | {column.dtype} | {column.meaning} |" for column in columns], table
