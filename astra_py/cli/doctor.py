@@ -35,6 +35,8 @@ _OPTIONAL_PACKAGES = {"matplotlib": "plot", "pyarrow": "parquet"}
 _LONGEST_IMPORT_S = 0.1
 _PROBE_TIMEOUT_S = 60
 
+_BUILD = "in the source folder: make run, or pip install ."
+
 # Loads one shared library; that of ns-3 has no entry point to call, so loading is the test.
 _LOAD_LIBRARY = "import ctypes, sys; ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)"
 
@@ -106,9 +108,8 @@ def _python() -> Check:
     low, high = (".".join(map(str, bound)) for bound in _PYTHONS)
     if _PYTHONS[0] <= found <= _PYTHONS[1]:
         return Check("Python", State.OK, finding)
-    return Check(
-        "Python", State.FAIL, finding, f"ns-3's wheels and numpy need {low} to {high}: make run PYTHON=python{low}"
-    )
+    advice = f"ns-3's wheels and numpy need {low} to {high}: make run PYTHON=python{low}"
+    return Check("Python", State.FAIL, finding, advice)
 
 
 def _machine() -> Check:
@@ -164,27 +165,19 @@ def _ns3_libraries(core: Path | None) -> Check:
 
 def _extension(core: Path | None) -> Iterator[Check]:
     if importlib.util.find_spec("astra_py._ns3_ext") is None:
-        yield Check(
-            "extension",
-            State.FAIL,
-            "astra_py._ns3_ext is not built",
-            "pip install . (or make run) in the source folder",
-        )
+        yield Check("extension", State.FAIL, "astra_py._ns3_ext is not built", _BUILD)
         return
     output, problem = _probe(_IMPORT_EXTENSION, str(core))
     if problem:
-        yield Check(
-            "extension", State.FAIL, f"does not import: {problem}", "build it again: pip install . in the source folder"
-        )
+        yield Check("extension", State.FAIL, f"does not import: {problem}", _BUILD)
         return
     found = json.loads(output)
     finding = f"imports in {found['seconds']:.3f} s"
     if found["seconds"] <= _LONGEST_IMPORT_S:
         yield Check("extension", State.OK, finding)
     else:
-        yield Check(
-            "extension", State.WARN, finding, "slower than usual: the first import after a start, or a slow disk"
-        )
+        advice = "slower than usual: the first import after a start, or a slow disk"
+        yield Check("extension", State.WARN, finding, advice)
     if found["unit"] == _PICOSECONDS:
         yield Check("time resolution", State.OK, "ns-3's clock counts picoseconds")
     else:

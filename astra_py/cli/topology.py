@@ -44,9 +44,14 @@ def topology(
 
 
 def _print_summary(platform: Platform, description: PlatformDescription) -> None:
-    kinds = f"{description.ranks} ranks, {description.switches} switches, {len(platform.graph)} nodes"
-    print(f"{description.name}: {kinds}")
-    print(f"NIC ports: {_count(_ports_per_rank(platform))} a rank")
+    links = platform.graph.number_of_edges()
+    counts = [
+        (description.ranks, "rank", "ranks"),
+        (description.switches, "switch", "switches"),
+        (links, "link", "links"),
+    ]
+    print(f"{description.name}: " + ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in counts))
+    print(f"NIC ports: {_span(_ports_per_rank(platform))} a rank")
     bisection = "not computed" if description.bisection_bps is None else format_rate(description.bisection_bps)
     diameter = "not computed" if description.diameter_hops is None else f"{description.diameter_hops} links"
     print(f"bisection bandwidth: {bisection} each way; diameter: {diameter}")
@@ -66,7 +71,7 @@ def _ports_per_rank(platform: Platform) -> list[int]:
     return [int(platform.graph.degree(node)) for node in platform.rank_nodes.tolist()]
 
 
-def _count(counts: list[int]) -> str:
+def _span(counts: list[int]) -> str:
     low, high = min(counts), max(counts)
     return str(low) if low == high else f"{low} to {high}"
 

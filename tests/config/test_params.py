@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The parameter table: complete, and true to the models."""
+
+from __future__ import annotations
+
+import pytest
+
+from astra_py.config import Parameter, load_scenario, parameter_table
+
+every_parameter = pytest.mark.parametrize("row", parameter_table(), ids=lambda row: row.key)
+
+
+def test_every_key_of_a_resolved_scenario_is_a_parameter() -> None:
+    resolved = load_scenario({}, ["platform.kind=leaf_spine", "system.max_active_collectives=2"]).resolved()
+    keys = {
+        f"{table}.{key}" if isinstance(values, dict) else table
+        for table, values in resolved.items()
+        for key in (values if isinstance(values, dict) else [""])
+    }
+    listed = {row.key for row in parameter_table() if not row.key.startswith("workload.")}
+    assert keys == listed
+
+
+def test_keys_are_there_once() -> None:
+    keys = [row.key for row in parameter_table()]
+    assert len(keys) == len(set(keys))
+
+
+@every_parameter
+def test_a_parameter_says_what_it_is(row: Parameter) -> None:
+    assert row.description.endswith((".", "."))
+    assert row.allowed
+    if row.type in ("size", "rate", "time"):
+        assert row.unit == {"size": "B", "rate": "bit/s", "time": "ps"}[row.type]
+    if row.type in ("size", "rate", "time", "integer", "number"):
+        assert row.source, "a figure has a source, or is assumed"
+
+
+@every_parameter
+def test_a_default_is_what_one_would_write(row: Parameter) -> None:
+    table, _, key = row.key.rpartition(".")
+    if row.only or table == "workload":
+        return
+    scenario = load_scenario({table: {key: row.default}} if table else {key: row.default})
+    assert scenario == load_scenario({})
+
+
+def test_attributes_of_ns3_stand_for_one_parameter() -> None:
+    names = [name for row in parameter_table() for name in row.ns3]
+    assert len(names) == len(set(names))
+    assert {"ns3::RoceNic::Payload", "ns3::RoceNic::AckEvery", "ns3::Fabric::TimeRounding"} <= set(names)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Presets of transports, and ns-3 attributes that stand for parameters."""
+
+from __future__ import annotations
+
+import pytest
+
+from astra_py.config import Ack, load_scenario, transport_presets
+from astra_py.errors import ConfigError
+
+
+def test_presets() -> None:
+    assert list(transport_presets()) == ["astra_ns3", "ideal"]
+    assert transport_presets()["ideal"] == {}
+
+
+@pytest.mark.parametrize("preset", transport_presets())
+def test_every_preset_is_a_scenario(preset: str) -> None:
+    transport = load_scenario({"transport": {"preset": preset}}).transport
+    assert transport.preset == preset
+    for key, text in transport_presets()[preset].items():
+        assert load_scenario({"transport": {key: text, "ack": "per_packet"}}).transport.text(key) == transport.text(key)
+
+
+def test_the_astra_ns3_preset_is_what_the_peer_does() -> None:
+    transport = load_scenario({"transport": {"preset": "astra_ns3"}}).transport
+    assert (transport.payload, transport.header_size, transport.ack_size) == (1000, 36, 48)
+    assert (transport.window, transport.qps_per_peer) == (102_000, None)
+    assert (transport.ack, transport.ack_queue) == (Ack("per_packet"), "shared")
+    assert (transport.notify_on, transport.time_rounding) == ("acked", "ns_nearest")
+
+
+def test_given_keys_override_a_preset() -> None:
+    transport = load_scenario({"transport": {"preset": "astra_ns3", "payload": "4096B"}}).transport
+    assert (transport.payload, transport.header_size) == (4096, 36)
+
+
+def test_what_a_preset_says_of_acks_goes_where_there_are_none() -> None:
+    transport = load_scenario({"transport": {"preset": "astra_ns3", "ack": "out_of_band"}}).transport
+    assert transport.ack_size is None
+    assert transport.header_size == 36
+
+
+@pytest.mark.parametrize(("text", "ack"), [("every:1", Ack("every", 1)), ("every:65535", Ack("every", 65535))])
+def test_ack_every(text: str, ack: Ack) -> None:
+    assert load_scenario({"transport": {"ack": text}}).transport.ack == ack
+
+
+@pytest.mark.parametrize("text", ["every:", "every:-1", "every:1.5", "every:65536", "every:٣", "every:" + "9" * 5000])
+def test_ack_every_out_of_range(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"transport\.ack: .* is out of range; allowed: .*N from 1 to 65535"):
+        load_scenario({"transport": {"ack": text}})
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "key"),
+    [
+        ("ns3::RoceNic::Payload", 1000, ("transport", "payload", 1000)),
+        ("ns3::RoceNic::Payload", "1000", ("transport", "payload", 1000)),
+        ("ns3::RoceNic::HeaderSize", "36", ("transport", "header_size", 36)),
+        ("ns3::RoceNic::AckSize", "48", ("transport", "ack_size", 48)),
+        ("ns3::RoceNic::QpsPerPeer", "4", ("transport", "qps_per_peer", 4)),
+        ("ns3::RoceNic::SendLatency", "3us", ("transport", "send_latency", 3 * 10**6)),
+        ("ns3::RoceNic::ReceiveLatency", "10ns", ("transport", "receive_latency", 10_000)),
+        ("ns3::RoceNic::NotifyOn", "acked", ("transport", "notify_on", "acked")),
+        ("ns3::Fabric::TimeRounding", "ns_nearest", ("transport", "time_rounding", "ns_nearest")),
+        ("ns3::FabricSwitch::ForwardingLatency", "0ns", ("platform", "switch_latency", 0)),
+    ],
+)
+def test_an_attribute_that_a_parameter_stands_for(attribute: str, value: object, key: tuple[str, str, object]) -> None:
+    scenario = load_scenario({"ns3": {"defaults": {attribute: value, "ns3::TcpSocket::DelAckCount": 2}}})
+    table, field, expected = key
+    assert getattr(getattr(scenario, table), field) == expected
+    assert scenario.ns3.defaults == {"ns3::TcpSocket::DelAckCount": "2"}
+
+
+def test_an_attribute_wins_over_a_preset() -> None:
+    keys = {"transport": {"preset": "astra_ns3"}, "ns3": {"defaults": {"ns3::RoceNic::Payload": "2048"}}}
+    assert load_scenario(keys).transport.payload == 2048
+
+
+@pytest.mark.parametrize(("value", "text"), [(True, "true"), (1.5, "1.5"), (3, "3"), ("5us", "5us")])
+def test_other_attributes_go_to_ns3_as_text(value: object, text: str) -> None:
+    scenario = load_scenario({"ns3": {"defaults": {"ns3::TcpSocketBase::Sack": value}}})
+    assert scenario.ns3.defaults == {"ns3::TcpSocketBase::Sack": text}
+
+
+@pytest.mark.parametrize(
+    ("window", "ack"), [("4096B", "per_packet"), ("bdp", "per_message"), ("12KiB", "every:3"), ("none", "per_message")]
+)
+def test_windows_that_let_something_through(window: str, ack: str) -> None:
+    load_scenario({"transport": {"window": window, "ack": ack}})

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The builders: numbering of nodes, links and ports, figures, and what describes them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from astra_py.config import load_scenario
+from astra_py.errors import TopologyError
+from astra_py.platforms import NodeKind, Platform, build_platform, describe, draw, platform_kinds, register_platform
+
+
+def built(*overrides: str) -> Platform:
+    return build_platform(load_scenario({}, overrides).platform)
+
+
+def leaf_spine(ranks: int, per_leaf: int, *overrides: str) -> Platform:
+    keys = (f"platform.ranks={ranks}", f"platform.ranks_per_leaf={per_leaf}")
+    return built("platform.kind=leaf_spine", *keys, *overrides)
+
+
+def test_single_switch() -> None:
+    arrays = built("platform.ranks=3", "platform.link_rate=400Gbps", "platform.link_loss=0.25").arrays()
+    assert arrays.node_names == ["rank0", "rank1", "rank2", "switch0"]
+    assert arrays.node_kind.tolist() == [NodeKind.ACCELERATOR] * 3 + [NodeKind.SWITCH]
+    assert arrays.node_rank.tolist() == [0, 1, 2, -1]
+    assert arrays.node_latency_ps.tolist() == [0, 0, 0, 300_000]
+    assert arrays.node_forwards.tolist() == [False, False, False, True]
+    assert list(zip(arrays.link_a.tolist(), arrays.link_b.tolist(), strict=True)) == [(0, 3), (1, 3), (2, 3)]
+    assert arrays.link_rate_bps.tolist() == [400 * 10**9] * 3
+    assert arrays.link_delay_ps.tolist() == [500_000] * 3
+    assert arrays.link_loss.tolist() == [0.25] * 3
+    assert (arrays.link_class.tolist(), arrays.class_names) == ([0, 0, 0], ["host"])
+
+
+def test_leaf_spine() -> None:
+    arrays = leaf_spine(5, 2, "platform.spines=1").arrays()
+    assert arrays.node_names == ["rank0", "rank1", "rank2", "rank3", "rank4", "leaf0", "leaf1", "leaf2", "spine0"]
+    ends = list(zip(arrays.link_a.tolist(), arrays.link_b.tolist(), strict=True))
+    assert ends == [(0, 5), (1, 5), (2, 6), (3, 6), (4, 7), (5, 8), (6, 8), (7, 8)]
+    assert [arrays.class_names[kind] for kind in arrays.link_class] == ["host"] * 5 + ["fabric"] * 3
+
+
+@given(st.integers(1, 60), st.integers(1, 9))
+def test_leaf_spine_counts(ranks: int, per_leaf: int) -> None:
+    platform = leaf_spine(ranks, per_leaf)
+    arrays = platform.arrays()
+    leaves = math.ceil(ranks / per_leaf)
+    assert platform.ranks == ranks
+    assert len(arrays.node_kind) == ranks + leaves + per_leaf
+    assert len(arrays.link_a) == ranks + leaves * per_leaf
+    assert (arrays.link_a < arrays.link_b).all()
+    degree = np.bincount(np.concatenate([arrays.link_a, arrays.link_b]))
+    assert (degree[:ranks] == 1).all()
+    assert (degree[ranks + leaves :] == leaves).all()
+
+
+@pytest.mark.parametrize(
+    ("overrides", "spines"),
+    [
+        ((), 8),
+        (("platform.oversubscription=2",), 4),
+        (("platform.oversubscription=0.5",), 16),
+        (("platform.oversubscription=2.6666667",), 3),
+        (("platform.spines=3",), 3),
+        (("platform.spines=4", "platform.oversubscription=2.0"), 4),
+    ],
+)
+def test_spines(overrides: tuple[str, ...], spines: int) -> None:
+    assert describe(leaf_spine(16, 8, *overrides)).switches == 2 + spines
+
+
+def test_columns_are_contiguous_and_typed() -> None:
+    arrays = leaf_spine(20, 8).arrays()
+    kinds = {
+        "node_kind": "u1", "node_rank": "i4", "node_latency_ps": "i8", "node_forwards": "?", "link_a": "i4",
+        "link_b": "i4", "link_rate_bps": "i8", "link_delay_ps": "i8", "link_loss": "f8", "link_class": "i4",
+    }  # fmt: skip
+    for name, kind in kinds.items():
+        column = getattr(arrays, name)
+        assert column.dtype == np.dtype(kind), name
+        assert column.flags.c_contiguous, name
+
+
+@pytest.mark.parametrize(
+    ("platform", "bisection_gbps", "hops"),
+    [
+        (("platform.ranks=8",), 400, 2),
+        (("platform.ranks=7",), 300, 2),
+        (("platform.ranks=2",), 100, 2),
+        (("platform.kind=leaf_spine", "platform.ranks=8"), 400, 2),
+        (("platform.kind=leaf_spine", "platform.ranks=128"), 6400, 4),
+        (("platform.kind=leaf_spine", "platform.ranks=128", "platform.oversubscription=4"), 1600, 4),
+        (("platform.kind=leaf_spine", "platform.ranks=64", "platform.spines=1"), 400, 4),
+    ],
+)
+def test_bisection_and_diameter(platform: tuple[str, ...], bisection_gbps: int, hops: int) -> None:
+    description = describe(built(*platform))
+    assert (description.bisection_bps, description.diameter_hops) == (bisection_gbps * 10**9, hops)
+
+
+def test_one_rank() -> None:
+    description = describe(built("platform.ranks=1"))
+    assert (description.bisection_bps, description.diameter_hops) == (None, 0)
+
+
+def test_figures_of_a_large_platform_are_left_out() -> None:
+    description = describe(leaf_spine(8192, 2, "platform.spines=8"))
+    assert (description.bisection_bps, description.diameter_hops) == (None, None)
+
+
+def test_a_partly_filled_leaf_is_said() -> None:
+    assert describe(leaf_spine(20, 8)).notes == ("leaf2 is partly filled: 4 ranks, the fullest has 8",)
+    assert describe(leaf_spine(16, 8)).notes == ()
+
+
+def test_link_classes() -> None:
+    host, fabric = describe(leaf_spine(20, 8)).link_classes
+    assert (host.name, host.links, host.rate_bps, host.delay_ps, host.loss) == ("host", 20, 10**11, 500_000, 0.0)
+    assert (fabric.name, fabric.links) == ("fabric", 24)
+
+
+def test_drawings() -> None:
+    assert draw(built("platform.ranks=4")) == "switch0  rank0..rank3"
+    assert draw(leaf_spine(5, 2)) == (
+        "spine0..spine1  (3 links down each)\n"
+        "├── leaf0  rank0..rank1\n"
+        "├── leaf1  rank2..rank3\n"
+        "└── leaf2  rank4"
+    )  # fmt: skip
+    assert "├── ... 52 more\n" in draw(leaf_spine(128, 2))
+
+
+def test_registry() -> None:
+    assert platform_kinds() == ("leaf_spine", "single_switch")
+    with pytest.raises(TopologyError, match="'single_switch' is registered already"):
+        register_platform("single_switch")(lambda config: built())
+    unknown = load_scenario({}).platform.model_copy(update={"kind": "single_swich"})
+    with pytest.raises(TopologyError, match=r"platform\.kind: 'single_swich'.*did you mean 'single_switch'.*allowed"):
+        build_platform(unknown)
