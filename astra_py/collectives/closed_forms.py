@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from astra_py.collectives.dataflow import check_dataflow
 from astra_py.collectives.registry import DEFAULT_ALGORITHMS
+from astra_py.collectives.schedule import Schedule, Template
 from astra_py.errors import ConfigError
 from astra_py.workloads.trace import Trace
 
@@ -51,7 +53,7 @@ _closed_forms: dict[tuple[str, str], ClosedForm] = {}
 
 
 def register_closed_form(kind: str, algorithm: str, form: ClosedForm) -> None:
-    """Make ``form`` the closed form of an algorithm; needed for algorithms of one's own before they run."""
+    """Make ``form`` the closed form of an algorithm, of the package or one's own."""
     _closed_forms[kind, algorithm] = form
 
 
@@ -71,13 +73,17 @@ def closed_form(kind: str, algorithm: str) -> ClosedForm:
     return _closed_forms[kind, algorithm]
 
 
-def declared_rank_bytes(trace: Trace, algorithms: Mapping[str, str] | None = None) -> tuple[Column, Column]:
+def declared_rank_bytes(
+    trace: Trace, algorithms: Mapping[str, str] | None = None, schedule: Schedule | None = None
+) -> tuple[Column, Column]:
     """Bytes that each rank has to send and to receive in a whole Trace.
 
     Parameters
     ----------
     trace : what is to be run.
     algorithms : algorithm by collective kind, as given to :func:`~astra_py.collectives.lower`.
+    schedule : what the Trace was lowered to. A call whose algorithm has no closed form, as a user's own may, counts the
+        messages of its template, and only after :func:`~astra_py.collectives.check_dataflow` has passed it.
 
     Returns
     -------
@@ -85,18 +91,48 @@ def declared_rank_bytes(trace: Trace, algorithms: Mapping[str, str] | None = Non
 
     Raises
     ------
-    ConfigError : an algorithm has no closed form.
+    ConfigError : an algorithm has no closed form, and there is no schedule to go by.
+    CheckError : the template of an algorithm without a closed form does not do what its collective promises.
     """
     chosen = {**DEFAULT_ALGORITHMS, **(algorithms or {})}
     sent = np.zeros(trace.ranks, dtype=np.int64)
     received = np.zeros(trace.ranks, dtype=np.int64)
-    for call in trace.calls:
-        form = closed_form(call.kind, call.algorithm or chosen.get(call.kind, ""))
+    templates = _checked_templates(trace, schedule) if schedule is not None else {}
+    for index, call in enumerate(trace.calls):
+        algorithm = call.algorithm or chosen.get(call.kind, "")
         group = np.array(call.group)
-        if len(group) > 1:
-            call_sent, call_received = form.rank_bytes(len(group), call.payload)
-            sent[group] += call_sent
-            received[group] += call_received
+        if len(group) == 1:
+            continue
+        if (call.kind, algorithm) not in _closed_forms and index in templates:
+            call_sent, call_received = _template_bytes(templates[index])
+        else:
+            call_sent, call_received = closed_form(call.kind, algorithm).rank_bytes(len(group), call.payload)
+        sent[group] += call_sent
+        received[group] += call_received
+    return sent, received
+
+
+def _checked_templates(trace: Trace, schedule: Schedule) -> dict[int, Template]:
+    """Template by call, of those whose algorithm has no closed form, each checked once."""
+    by_call: dict[int, Template] = {}
+    checked: set[int] = set()
+    for call, number in zip(schedule.instance_call.tolist(), schedule.instance_template.tolist(), strict=True):
+        template = schedule.templates[number]
+        if (template.collective, template.algorithm) in _closed_forms:
+            continue
+        if number not in checked:
+            check_dataflow(template, trace.calls[call].payload)
+            checked.add(number)
+        by_call[call] = template
+    return by_call
+
+
+def _template_bytes(template: Template) -> tuple[Column, Column]:
+    sent = np.zeros(template.ranks, dtype=np.int64)
+    received = np.zeros(template.ranks, dtype=np.int64)
+    is_send = template.is_send
+    np.add.at(sent, template.src[is_send], template.size_bytes[is_send])
+    np.add.at(received, template.dst[is_send], template.size_bytes[is_send])
     return sent, received
 
 

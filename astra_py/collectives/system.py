@@ -48,10 +48,14 @@ class SystemModel:
                 raise ConfigError(f"{key} = {value}: allowed is a number above 0, or none")
 
     def reduction_ps(self, size_bytes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Time of a local reduction of each of ``size_bytes``, i64 in ps: three passes over memory.
+        """Return the time of a local reduction of each of ``size_bytes``, i64 in ps: three passes over memory.
 
         That is ``ceil(3 x size / bandwidth)`` ps, or ``3 x floor(size / bandwidth)`` ns where times are whole
         nanoseconds (ASTRA-sim's rule, one access at a time). Zero without a bandwidth.
+
+        Raises
+        ------
+        ConfigError : the bandwidth is so low that a time does not fit into 64 bits.
         """
         bandwidth = self.local_memory_bandwidth_bps
         if bandwidth is None:
@@ -62,4 +66,9 @@ class SystemModel:
             times = [REDUCTION_PASSES * (int(size) * 8 * 10**9 // bandwidth) * 1000 for size in sizes]
         else:
             times = [-(-REDUCTION_PASSES * int(size) * 8 * 10**12 // bandwidth) for size in sizes]
+        if max(times, default=0) >= 2**63:
+            raise ConfigError(
+                f"system.local_memory_bandwidth = {bandwidth} bit/s: a reduction of {int(sizes[-1])} bytes takes 2^63 "
+                "ps or more; a higher rate, or none, is allowed"
+            )
         return np.array(times, dtype=np.int64)[inverse].reshape(size_bytes.shape)

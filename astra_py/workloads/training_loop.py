@@ -154,7 +154,7 @@ class _Loop:
         result = round(value * scale)
         if result > MAX_INT64:
             raise WorkloadError(
-                f"{self.model.where(layer)}: the scaled {what.replace('_', ' ')} is {result} ps or bytes, above 2^63 - 1"
+                f"{self.model.where(layer)}: scaled, the {what.replace('_', ' ')} is {result}, above 2^63 - 1 ps or bytes"
             )
         return result
 
