@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import astra_py
-from astra_py.collectives import DEFAULT_ALGORITHMS, SystemModel, find_algorithm, lower
+from astra_py.collectives import DEFAULT_ALGORITHMS, SystemModel, declared_rank_bytes, find_algorithm, lower
 from astra_py.collectives.schedule import PoolOrder
 from astra_py.config import load_scenario
 from astra_py.engines.base import TimeRounding
@@ -35,6 +35,8 @@ from astra_py.results.record import RunRecord
 from astra_py.workloads import CollectiveCall, TraceBuilder, read_astra_text, training_trace
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from astra_py.collectives import Schedule
     from astra_py.config import Scenario
     from astra_py.engines.base import Progress, TransportModel
@@ -43,6 +45,9 @@ if TYPE_CHECKING:
     from astra_py.workloads import Trace
 
 __all__ = ["FAULTS", "Run", "load", "one_collective"]
+
+#: How a reader's account begins where it left out a figure that the file gives.
+_LEFT_OUT = "ignored: the update delay"
 
 #: What ``ASTRA_PY_FAULT`` may ask an engine to do wrong, so that tests see the checks find it.
 FAULTS = ("drop_message", "double_message", "swap_sizes")
@@ -168,6 +173,11 @@ class Run:
         """What was taken from input files and what was not, a sentence each."""
         return self._read[1]
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a user may not expect, a sentence each; ``--strict`` takes them for errors."""
+        return tuple(note for note in self.notes if note.startswith(_LEFT_OUT))
+
     @cached_property
     def _read(self) -> tuple[Trace, tuple[str, ...]]:
         if self._alone is not None:
@@ -217,6 +227,16 @@ class Run:
             scheduling=PoolOrder[scenario.system.scheduling.upper()],
         )
 
+    @cached_property
+    def declared_bytes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Bytes that each rank has to send, and to receive; both i64[ranks].
+
+        Raises
+        ------
+        CheckError : an algorithm without a closed form does not do what its collective promises.
+        """
+        return declared_rank_bytes(self.trace, self.algorithms, self.schedule)
+
     def estimate(self) -> Estimate:
         """Count what the run would do, and what that is likely to cost, without running it.
 
@@ -225,7 +245,7 @@ class Run:
         AstraPyError : whatever would stop the run before its first event.
         """
         with _noted(f"while checking {self.title}"):
-            require_work(self.trace, self.schedule)
+            self._require_sound()
             return estimate_run(self.schedule, self.platform, self.transport, self.scenario.seed, route_paths)
 
     def run(self, *, progress: Progress | None = None) -> Result:
@@ -248,7 +268,7 @@ class Run:
         scenario = self.scenario
         engine, analytic = make_engine(scenario.engine), make_engine("analytic")
         options = engine_options(scenario, progress=progress, fault=_fault())
-        require_work(self.trace, self.schedule)
+        self._require_sound()
         before = time.process_time()
         columns = engine.run(self.schedule, self.platform, self.transport, options)
         after = time.process_time()
@@ -257,7 +277,7 @@ class Run:
             schedule=self.schedule,
             platform=self.platform,
             transport=self.transport,
-            algorithms=self.algorithms,
+            declared_bytes=self.declared_bytes,
             seed=options.seed,
             endpoint_delay_ps=options.endpoint_delay_ps,
             engine=engine.name,
@@ -271,6 +291,11 @@ class Run:
             "peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         }
         return build_result(record, {**self._manifest(), "run": cost})
+
+    def _require_sound(self) -> None:
+        """Find whatever is wrong before the first event."""
+        require_work(self.trace, self.schedule)
+        _ = self.declared_bytes
 
     def _manifest(self) -> dict[str, Any]:
         packages = ("ns3", "numpy", "pandas", "networkx", "pydantic")

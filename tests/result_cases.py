@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import reference_sim
-from astra_py.collectives.registry import build_template
+from astra_py.collectives import build_template, declared_rank_bytes
 from astra_py.collectives.schedule import EdgeOn, OpKind, OuterKind, Schedule
 from astra_py.engines.base import (
     AckPolicy,
@@ -160,16 +160,17 @@ def one_collective(
     call = CollectiveCall(name=kind, kind=kind, group=tuple(range(ranks)), size_bytes=size_bytes)
     build = TraceBuilder(ranks)
     build.collective(call)
+    trace = build.build()
     schedule = schedule_of_one(
         build_template(kind, algorithm, ranks, size_bytes), np.arange(ranks, dtype=np.int32), ranks
     )
     engine, platform, model = ReferenceEngine(), star(ranks), replace(TRANSPORT, **transport)
     return RunRecord(
-        trace=build.build(),
+        trace=trace,
         schedule=schedule,
         platform=platform,
         transport=model,
-        algorithms={kind: algorithm},
+        declared_bytes=declared_rank_bytes(trace, {kind: algorithm}),
         seed=1,
         endpoint_delay_ps=0,
         engine="packet",

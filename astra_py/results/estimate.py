@@ -73,6 +73,7 @@ def estimate_run(
         sizes,
         np.concatenate(src),
         np.concatenate(dst),
+        np.zeros(len(sizes), dtype=np.uint8),
         1,
         lambda a, b, qp: route_paths(platform, seed, a, b, qp),
     )

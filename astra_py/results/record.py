@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from astra_py.collectives.closed_forms import closed_form
 from astra_py.collectives.schedule import OuterKind
-from astra_py.errors import ConfigError
 from astra_py.results.intervals import IntervalSet
 
 if TYPE_CHECKING:
@@ -32,15 +30,6 @@ RoutePaths = Callable[
 ]
 
 
-def has_closed_form(kind: str, algorithm: str) -> bool:
-    """Whether the bytes that an algorithm should move are known apart from it."""
-    try:
-        closed_form(kind, algorithm)
-    except ConfigError:
-        return False
-    return True
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RunRecord:
     """A run's subject and its measurements.
@@ -48,7 +37,7 @@ class RunRecord:
     Attributes
     ----------
     trace, schedule, platform, transport : what was declared, what was run, on what, and how.
-    algorithms : the scenario's algorithm by kind of collective.
+    declared_bytes : bytes that each rank has to send, and to receive, by the trace's collectives; both i64[ranks].
     seed, endpoint_delay_ps : as the engine got them.
     engine : name of the engine.
     columns : what it measured.
@@ -60,7 +49,7 @@ class RunRecord:
     schedule: Schedule
     platform: Platform
     transport: TransportModel
-    algorithms: Mapping[str, str]
+    declared_bytes: tuple[NDArray[np.int64], NDArray[np.int64]]
     seed: int
     endpoint_delay_ps: int
     engine: str
@@ -83,15 +72,10 @@ class RunRecord:
             self.declared_message_bytes,
             columns.message_src,
             columns.message_dst,
+            self.schedule.instance_priority[columns.message_instance],
             self.transport.qps_per_peer,
             lambda src, dst, qp: self.route_paths(self.platform, self.seed, src, dst, qp),
         )
-
-    @cached_property
-    def without_closed_form(self) -> tuple[str, ...]:
-        """Kind and algorithm of those collectives whose bytes no closed form gives, such as a user's own."""
-        run = dict.fromkeys((template.collective, template.algorithm) for template in self.schedule.templates)
-        return tuple(f"{kind} {algorithm}" for kind, algorithm in run if not has_closed_form(kind, algorithm))
 
     @cached_property
     def end_ps(self) -> int:

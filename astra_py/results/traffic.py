@@ -102,6 +102,7 @@ class Traffic:
         size_bytes: NDArray[np.int64],
         src: NDArray[np.int32],
         dst: NDArray[np.int32],
+        priority: NDArray[np.uint8],
         qps_per_peer: int,
         way: Callable[[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]], Rows],
     ) -> Traffic:
@@ -109,13 +110,13 @@ class Traffic:
 
         Parameters
         ----------
-        size_bytes, src, dst : one row a message, in order of posting; ranks.
-        qps_per_peer : queue pairs that a pair's messages take in turn; 0: a new one for each message.
+        size_bytes, src, dst, priority : one row a message, in order of posting; ``src`` and ``dst`` are ranks.
+        qps_per_peer : queue pairs that a pair's messages of one priority take in turn; 0: a new one for each message.
         way : gives the compressed rows of channels of (source ranks, destination ranks, queue pairs).
         """
         most_ranks = int(max(src.max(initial=0), dst.max(initial=0))) + 1
         pair = src.astype(np.int64) * most_ranks + dst
-        qp = _queue_pairs(pair, qps_per_peer)
+        qp = _queue_pairs(pair * 256 + priority, qps_per_peer)
         most = int(qp.max(initial=0)) + 1
         key, flow = np.unique(pair * most + qp, return_inverse=True)
         flow_src = (key // most // most_ranks).astype(np.int32)
@@ -139,14 +140,14 @@ class Traffic:
         return np.diff(self.there_ptr)
 
 
-def _queue_pairs(pair: NDArray[np.int64], qps_per_peer: int) -> NDArray[np.int64]:
-    """Queue pair of each message: a pair's messages take them in turn, or each a new one where there is no number."""
+def _queue_pairs(peer: NDArray[np.int64], qps_per_peer: int) -> NDArray[np.int64]:
+    """Queue pair of each message: a peer's messages take them in turn, or each a new one where there is no number."""
     if qps_per_peer == 1:
-        return np.zeros_like(pair)
-    order = np.argsort(pair, kind="stable")
-    first = np.flatnonzero(np.diff(pair[order], prepend=-1))
-    turn = np.empty_like(pair)
-    turn[order] = np.arange(len(pair)) - np.repeat(first, np.diff(first, append=len(pair)))
+        return np.zeros_like(peer)
+    order = np.argsort(peer, kind="stable")
+    first = np.flatnonzero(np.diff(peer[order], prepend=-1))
+    turn = np.empty_like(peer)
+    turn[order] = np.arange(len(peer)) - np.repeat(first, np.diff(first, append=len(peer)))
     return turn % qps_per_peer if qps_per_peer else turn
 
 

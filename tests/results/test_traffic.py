@@ -52,11 +52,17 @@ def test_acknowledgements_of_a_message(policy: AckPolicy, every: int, acks: list
     assert acks_of(_column(0, 1, 4000, 4001), transport).tolist() == acks
 
 
-def _flows(qps_per_peer: int) -> list[tuple[int, int, int, int]]:
+def _flows(qps_per_peer: int, *, last_priority: int = 0) -> list[tuple[int, int, int, int]]:
+    """Rows of (source, destination, queue pair, messages) of six messages."""
     src, dst = np.array([0, 1, 0, 0, 0, 1]), np.array([1, 0, 1, 2, 1, 0])
     none = np.zeros(0, dtype=np.int32)
     traffic = Traffic.on_routes(
-        np.ones(6, dtype=np.int64), src, dst, qps_per_peer, lambda s, d, q: (np.zeros(len(s) + 1, dtype=np.int64), none)
+        np.ones(6, dtype=np.int64),
+        src,
+        dst,
+        np.array([0, 0, 0, 0, last_priority, 0], dtype=np.uint8),
+        qps_per_peer,
+        lambda s, d, q: (np.zeros(len(s) + 1, dtype=np.int64), none),
     )
     rows = zip(traffic.flow_src, traffic.flow_dst, traffic.flow_qp, np.bincount(traffic.flow), strict=True)
     return [tuple(map(int, row)) for row in rows]  # type: ignore[misc]
@@ -65,6 +71,9 @@ def _flows(qps_per_peer: int) -> list[tuple[int, int, int, int]]:
 def test_messages_of_a_pair_take_its_queue_pairs_in_turn() -> None:
     assert _flows(1) == [(0, 1, 0, 3), (0, 2, 0, 1), (1, 0, 0, 2)]
     assert _flows(2) == [(0, 1, 0, 2), (0, 1, 1, 1), (0, 2, 0, 1), (1, 0, 0, 1), (1, 0, 1, 1)]
+    # each priority has queue pairs of its own, numbered alike
+    assert _flows(2, last_priority=6) == [(0, 1, 0, 2), (0, 1, 1, 1), (0, 2, 0, 1), (1, 0, 0, 1), (1, 0, 1, 1)]
+    assert _flows(3, last_priority=6)[:2] == [(0, 1, 0, 2), (0, 1, 1, 1)]
     assert _flows(0) == [(0, 1, 0, 1), (0, 1, 1, 1), (0, 1, 2, 1), (0, 2, 0, 1), (1, 0, 0, 1), (1, 0, 1, 1)]
 
 

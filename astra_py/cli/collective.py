@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""``astra-py collective``: one collective alone, over a range of sizes."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from astra_py.cli.common import print_json
+from astra_py.cli.nccl import nccl_table
+from astra_py.cli.progress import progress
+from astra_py.cli.sizes import parse_sizes
+from astra_py.errors import ConfigError
+from astra_py.results.text import figure, grid
+from astra_py.units import format_size
+
+if TYPE_CHECKING:
+    from astra_py.config import Scenario
+
+__all__ = ["collective"]
+
+_FORMATS = ("table", "nccl")
+
+
+def collective(
+    kind: Annotated[str, typer.Argument(help="all_reduce, all_to_all, all_to_all_v or sendrecv.", show_default=False)],
+    overrides: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[key.path=value]...", help="Changes, such as platform.ranks=16.", show_default=False),
+    ] = None,
+    sizes: Annotated[
+        str, typer.Option(help="Sizes such as 16MiB,100MB, or FROM:TO:FACTOR such as 1MiB:64MiB:2.")
+    ] = "1MiB:64MiB:2",
+    algorithm: Annotated[
+        str | None, typer.Option(help="Algorithm; that of the scenario without it.", show_default=False)
+    ] = None,
+    scenario: Annotated[
+        Path | None,
+        typer.Option(help="Scenario file whose platform and transport are used; its workload is not run."),
+    ] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="packet or analytic; the scenario's without it.", show_default=False)
+    ] = None,
+    src: Annotated[int | None, typer.Option(help="Sending rank of sendrecv.", show_default=False)] = None,
+    dst: Annotated[int | None, typer.Option(help="Receiving rank of sendrecv.", show_default=False)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a size.")] = False,
+    form: Annotated[str, typer.Option("--format", help="table, or nccl: the columns of nccl-tests.")] = "table",
+    is_quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+) -> None:
+    """Time one collective alone, all ranks joining at once: time, bandwidths, ideal and analytic time."""
+    if form not in _FORMATS:
+        raise ConfigError(f"--format {form!r}; allowed: {', '.join(_FORMATS)}")
+    if as_json and form != "table":
+        raise ConfigError(f"--json and --format {form}: both are given; allowed: one of the two")
+    group = _group(kind, src, dst)
+    wanted = parse_sizes(sizes)
+    rows = []
+    settings = _settings(kind, scenario, list(overrides or []), algorithm, engine)
+    for size_bytes in wanted:
+        rows.append(_time_one(settings, kind, size_bytes, group, is_quiet=is_quiet))
+        if as_json:
+            print_json(rows[-1:])
+            sys.stdout.flush()
+    if form == "nccl":
+        print(nccl_table(rows))
+    elif not as_json:
+        print("\n".join(_table(rows)))
+
+
+def _group(kind: str, src: int | None, dst: int | None) -> tuple[int, ...] | None:
+    """The ranks that take part where these are not all: sender and receiver of sendrecv."""
+    from astra_py.collectives import DEFAULT_ALGORITHMS, algorithm_names
+
+    if not algorithm_names(kind):
+        raise ConfigError(f"{kind}: no algorithm of it yet; there are some of {', '.join(DEFAULT_ALGORITHMS)}")
+    if kind != "sendrecv":
+        if src is not None or dst is not None:
+            raise ConfigError(f"--src and --dst: only sendrecv takes them, not {kind}")
+        return None
+    if src is None or dst is None or src == dst:
+        raise ConfigError(f"sendrecv needs two different ranks: --src A --dst B, not {src} and {dst}")
+    return src, dst
+
+
+def _settings(
+    kind: str, path: Path | None, overrides: list[str], algorithm: str | None, engine: str | None
+) -> Scenario:
+    from astra_py.config import load_scenario
+
+    if algorithm is not None:
+        overrides.append(f"collective.{kind}={algorithm}")
+    if engine is not None:
+        overrides.append(f"engine={engine}")
+    return load_scenario({} if path is None else path, overrides)
+
+
+def _time_one(
+    settings: Scenario, kind: str, size_bytes: int, group: tuple[int, ...] | None, *, is_quiet: bool
+) -> dict[str, Any]:
+    """Run one size; a row under the public names of JSON."""
+    from astra_py.api import one_collective
+    from astra_py.results.rows import collective_rows, run_row
+
+    run = one_collective(settings, kind, size_bytes, group, started=time.process_time())
+    with progress(run.title, is_quiet=is_quiet) as tell:
+        result = run.run(progress=tell)
+    (row,) = collective_rows(result)
+    left_out = ("name", "iteration", "exposed_us")
+    return {key: value for key, value in row.items() if key not in left_out} | {
+        key: value for key, value in run_row(result).items() if key != "time_ps"
+    }
+
+
+def _table(rows: list[dict[str, Any]]) -> list[str]:
+    first = rows[0]
+    header = ["size", "time us", "algbw GB/s", "busbw GB/s", "ideal us", "analytic us", "ratio", "packets", "CPU s"]
+    lines = [
+        [
+            format_size(row["size_bytes"]),
+            figure(row["time_ps"] / 1e6),
+            figure(row["algbw_GBps"] or 0.0),
+            figure(row["busbw_GBps"] or 0.0),
+            figure(row["ideal_time_ps"] / 1e6),
+            figure(row["analytic_time_ps"] / 1e6),
+            figure(row["time_ps"] / row["analytic_time_ps"] if row["analytic_time_ps"] else float("nan")),
+            f"{row['packets']:,}",
+            figure(row["simulation_cpu_s"], 2),
+        ]
+        for row in rows
+    ]
+    title = f"{first['collective']} {first['algorithm']}, {first['ranks']} ranks, engine {first['engine']}"
+    checks = f"{len(first['checks'])} checks passed at each size: declared = measured"
+    return [title, "", *grid(header, lines), "", checks]

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""``astra-py run``: a training job, from its scenario to its tables."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from astra_py.cli.common import print_json
+from astra_py.cli.progress import progress
+from astra_py.errors import ConfigError
+
+if TYPE_CHECKING:
+    from astra_py.results.estimate import Estimate
+
+__all__ = ["run"]
+
+
+def run(
+    scenario: Annotated[Path, typer.Argument(help="Scenario file.", show_default=False)],
+    overrides: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[key.path=value]...", help="Changes, such as platform.link_rate=200Gbps.", show_default=False
+        ),
+    ] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="packet or analytic; the scenario's without it.", show_default=False)
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for tables and manifest: absent, empty, or of the same digest.", show_default=False),
+    ] = None,
+    is_overwritten: Annotated[bool, typer.Option("--overwrite", help="Write to --out whatever it holds.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object: iterations, collectives, run.")] = False,
+    is_dry: Annotated[bool, typer.Option("--dry-run", help="Check everything, estimate the cost, do not run.")] = False,
+    is_strict: Annotated[bool, typer.Option("--strict", help="Take warnings for errors.")] = False,
+    is_quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no warnings.")] = False,
+) -> None:
+    """Simulate a training job and print iteration, compute, communication and what of it is exposed."""
+    from astra_py.api import load
+    from astra_py.results.rows import collective_rows, iteration_rows, run_row
+    from astra_py.results.store import require_free
+
+    changes = list(overrides or []) + ([f"engine={engine}"] if engine is not None else [])
+    job = load(scenario, *changes)
+    if is_overwritten and out is None:
+        raise ConfigError("--overwrite: there is no --out whose content it would allow to replace")
+    if out is not None:
+        require_free(out, job.digest, overwrite=is_overwritten)
+    warnings = job.warnings
+    if warnings and is_strict:
+        raise ConfigError("--strict: " + "; ".join(warnings))
+    if not is_quiet:
+        for warning in warnings:
+            print(f"warning: {warning}", file=sys.stderr)
+    if is_dry:
+        _print_estimate(job.estimate(), as_json=as_json)
+        return
+    with progress(job.title, is_quiet=is_quiet) as tell:
+        result = job.run(progress=tell)
+    if out is not None:
+        result.save(out, overwrite=is_overwritten)
+    if as_json:
+        rows = {
+            "iterations": iteration_rows(result),
+            "collectives": collective_rows(result),
+            "run": run_row(result),
+        }
+        print_json([rows])
+    else:
+        print(result.report())
+        if out is not None:
+            print(f"\ntables and manifest: {out}")
+
+
+def _print_estimate(estimate: Estimate, *, as_json: bool) -> None:
+    if as_json:
+        print_json([asdict(estimate)])
+        return
+    print("dry run: everything that can be checked beforehand is fine; nothing was simulated")
+    for name in ("ranks", "operations", "collectives", "messages", "packets", "packet_hops"):
+        print(f"  {name.replace('_', '-'):<13} {getattr(estimate, name):>15,}")
+    print(f"  {'CPU time':<13} {estimate.cpu_s:>15,.1f} s, estimated")
+    print(f"  {'memory':<13} {estimate.memory_bytes / 1e6:>15,.0f} MB, estimated")
