@@ -1,44 +1,39 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The data-flow check: whether a template's messages bring every rank what the collective promises, in any timing.
 
-It needs no network. Operations are followed in order of dependency with, for each block of each rank, the set of ranks
-whose contributions are in it. Nothing is taken from luck: a message carries a block only if every message that wrote
-that block is an ancestor of it by its dependencies, and a block is written only if whoever sent it before is known to
-have sent it.
+It needs no network. Operations are followed in order of dependency with, for each block of each rank, the set of
+ranks whose contributions are in it. Nothing is taken from luck: a message carries a block only if every message that
+wrote that block is an ancestor of it by its dependencies, and a block is written only if whoever sent it before is
+known to have sent it.
 
-Blocks by collective: for all_reduce block b is the b-th of equal parts (floor or ceil, the larger first) of the buffer;
-for all_to_all and all_to_all_v block ``s * n + d`` is what rank s has for rank d; for sendrecv block 0 is the message.
-"""
+Blocks by collective: for all_reduce block b is the b-th of equal parts (floor or ceil, the larger first) of the
+buffer; for all_to_all and all_to_all_v block ``s * n + d`` is what rank s has for rank d; for sendrecv block 0 is the
+message. """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
+from collections.abc import Callable, Iterable from dataclasses import dataclass from itertools import pairwise from
+typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+import numpy as np from numpy.typing import NDArray
 
-from astra_py.collectives.partition import equal_matrix, segment_bytes
-from astra_py.collectives.schedule import EdgeOn, Template
-from astra_py.errors import CheckError, ConfigError
+from astra_py.collectives.partition import equal_matrix, segment_bytes from astra_py.collectives.schedule import
+EdgeOn, Template from astra_py.errors import CheckError, ConfigError
 
 __all__ = ["check_dataflow"]
 
 
-@dataclass(frozen=True)
-class _Promise:
-    """What a collective starts from and ends with; sets of ranks are bit masks, keys are (rank, block)."""
+@dataclass(frozen=True) class _Promise: """What a collective starts from and ends with; sets of ranks are bit masks,
+keys are (rank, block)."""
 
     block_bytes: NDArray[np.int64]
     at_start: dict[tuple[int, int], int]
     at_end: dict[tuple[int, int], int]
-    names: Sequence[str]
+    name: Callable[[int], str]
 
 
-def check_dataflow(template: Template, payload: int | NDArray[np.int64]) -> None:
-    """Check that a template does what its collective promises, whatever its messages' timing.
+def check_dataflow(template: Template, payload: int | NDArray[np.int64]) -> None: """Check that a template does what
+its collective promises, whatever its messages' timing.
 
     Parameters
     ----------
@@ -53,7 +48,9 @@ def check_dataflow(template: Template, payload: int | NDArray[np.int64]) -> None
 
     Notes
     -----
-    Work grows with the square of the number of messages where dependencies are deep.
+    Work grows with the square of the number of messages where dependencies are deep. A message that is combined is taken
+    to be added on arrival; an exchange in place, where two ranks add into the buffer they are still sending from, is
+    therefore refused.
     """
     promise = _promise(template, payload)
     flow = _Flow(template, promise)
@@ -62,14 +59,13 @@ def check_dataflow(template: Template, payload: int | NDArray[np.int64]) -> None
     for (rank, block), wanted in promise.at_end.items():
         held = flow.content.get((rank, block), 0)
         if not held:
-            raise flow.error(f"rank {rank} ends without {promise.names[block]}")
+            raise flow.error(f"rank {rank} ends without {promise.name(block)}")
         if held != wanted:
             lacking = _ranks(wanted & ~held)
-            raise flow.error(f"rank {rank} ends with {promise.names[block]} lacking the contribution of {lacking}")
+            raise flow.error(f"rank {rank} ends with {promise.name(block)} lacking the contribution of {lacking}")
 
 
-class _Flow:
-    """Contents and history of every (rank, block) while operations are followed."""
+class _Flow: """Contents and history of every (rank, block) while operations are followed."""
 
     def __init__(self, template: Template, promise: _Promise) -> None:
         self.template = template
@@ -118,32 +114,32 @@ class _Flow:
         return ended, started
 
     def _send(self, op: int, ended: int, started: int) -> None:
-        names, blocks = self.promise.names, self.blocks[op]
+        name, blocks = self.promise.name, self.blocks[op]
         src, dst = int(self.template.src[op]), int(self.template.dst[op])
         size_bytes = int(self.template.size_bytes[op])
         what = f"operation {op}, rank {src} to {dst}"
         if not blocks and size_bytes:
             raise self.error(f"{what}: {size_bytes} bytes, and no blocks are named for this check to follow")
-        if any(not 0 <= block < len(names) for block in blocks):
-            raise self.error(f"{what}: blocks {blocks}, of which there are {len(names)}")
+        if any(not 0 <= block < len(self.block_bytes) for block in blocks):
+            raise self.error(f"{what}: blocks {blocks}, of which there are {len(self.block_bytes)}")
         carried = sum(self.block_bytes[block] for block in blocks)
         if carried != size_bytes:
             raise self.error(f"{what}: {size_bytes} bytes, and its blocks have {carried}")
         for block in blocks:
             mask = self.content.get((src, block), 0)
             if not mask:
-                raise self.error(f"{what}: rank {src} sends {names[block]}, which it does not hold")
+                raise self.error(f"{what}: rank {src} sends {name(block)}, which it does not hold")
             for writer in self.writers.get((src, block), ()):
                 if not ended >> writer & 1:
                     raise self.error(
-                        f"{what}: rank {src} sends {names[block]} and may not have got operation {writer} yet"
+                        f"{what}: rank {src} sends {name(block)} and may not have got operation {writer} yet"
                     )
             self._write(op, dst, block, mask, ended, started, what)
         for block in blocks:
             self.readers.setdefault((src, block), []).append(op)
 
     def _write(self, op: int, dst: int, block: int, mask: int, ended: int, started: int, what: str) -> None:
-        name = self.promise.names[block]
+        name = self.promise.name(block)
         is_combined = self.combine[op]
         for reader in self.readers.get((dst, block), ()):
             if not started >> reader & 1:
@@ -161,47 +157,25 @@ class _Flow:
         writers.append(op)
 
 
-def _promise(template: Template, payload: int | NDArray[np.int64]) -> _Promise:
-    n = template.ranks
-    if template.collective == "all_reduce" and isinstance(payload, int):
-        # Parts of a buffer smaller than the number of parts are 1 byte or none, however many parts there are.
-        parts = max(int(template.block.max()) + 1 if len(template.block) else 1, 1)
-        sizes = segment_bytes(payload, parts)
-        wanted = (1 << n) - 1
-        return _Promise(
-            block_bytes=sizes,
-            at_start={(rank, part): 1 << rank for rank in range(n) for part in range(parts)},
-            at_end={(rank, part): wanted for rank in range(n) for part in range(parts) if sizes[part]},
-            names=[f"segment {part}" for part in range(parts)],
-        )
-    if template.collective in ("all_to_all", "all_to_all_v"):
-        matrix = equal_matrix(payload, n) if isinstance(payload, int) else payload
-        pairs = [(s, d) for s in range(n) for d in range(n)]
-        return _Promise(
-            block_bytes=np.asarray(matrix, dtype=np.int64).reshape(-1),
-            at_start={(s, s * n + d): 1 << s for s, d in pairs},
-            at_end={(d, s * n + d): 1 << s for s, d in pairs if matrix[s, d]},
-            names=[f"the block of rank {s} for rank {d}" for s, d in pairs],
-        )
-    if template.collective == "sendrecv" and isinstance(payload, int):
-        return _Promise(
-            block_bytes=np.array([payload], dtype=np.int64),
-            at_start={(0, 0): 1},
-            at_end={(rank, 0): 1 for rank in range(n)},
-            names=["the message"],
-        )
-    raise ConfigError(
-        f"the data flow of {template.collective} with a {type(payload).__name__} is not known to the check; it knows "
-        "all_reduce and sendrecv with a size, all_to_all with a size or matrix, all_to_all_v with a matrix"
-    )
+def _promise(template: Template, payload: int | NDArray[np.int64]) -> _Promise: n = template.ranks if
+template.collective == "all_reduce" and isinstance(payload, int): # Parts of a buffer smaller than the number of parts
+are 1 byte or none, however many parts there are. parts = max(int(template.block.max()) + 1 if len(template.block)
+else 1, 1) sizes = segment_bytes(payload, parts) wanted = (1 << n) - 1 return _Promise( block_bytes=sizes,
+at_start={(rank, part): 1 << rank for rank in range(n) for part in range(parts)}, at_end={(rank, part): wanted for
+rank in range(n) for part in range(parts) if sizes[part]}, name=lambda part: f"segment {part}", ) if
+template.collective in ("all_to_all", "all_to_all_v"): matrix = equal_matrix(payload, n) if isinstance(payload, int)
+else payload pairs = [(s, d) for s in range(n) for d in range(n)] return _Promise( block_bytes=np.asarray(matrix,
+dtype=np.int64).reshape(-1), at_start={(s, s * n + d): 1 << s for s, d in pairs}, at_end={(d, s * n + d): 1 << s for
+s, d in pairs if matrix[s, d]}, name=lambda block: f"the block of rank {block // n} for rank {block % n}", ) if
+template.collective == "sendrecv" and isinstance(payload, int): return _Promise( block_bytes=np.array([payload],
+dtype=np.int64), at_start={(0, 0): 1}, at_end={(rank, 0): 1 for rank in range(n)}, name=lambda block: "the message", )
+raise ConfigError( f"the data flow of {template.collective} with a {type(payload).__name__} is not known to the check;
+it knows " "all_reduce and sendrecv with a size, all_to_all with a size or matrix, all_to_all_v with a matrix" )
 
 
-def _split(ptr: NDArray[np.int64], values: NDArray[np.integer[Any]]) -> list[list[int]]:
-    """Compressed rows as lists."""
-    bounds, flat = ptr.tolist(), values.tolist()
-    return [flat[a:b] for a, b in pairwise(bounds)]
+def _split(ptr: NDArray[np.int64], values: NDArray[np.integer[Any]]) -> list[list[int]]: """Compressed rows as
+lists.""" bounds, flat = ptr.tolist(), values.tolist() return [flat[a:b] for a, b in pairwise(bounds)]
 
 
-def _ranks(mask: int) -> str:
-    ranks: Iterable[int] = (rank for rank in range(mask.bit_length()) if mask >> rank & 1)
-    return "rank " + ", ".join(map(str, ranks))
+def _ranks(mask: int) -> str: ranks: Iterable[int] = (rank for rank in range(mask.bit_length()) if mask >> rank & 1)
+return "rank " + ", ".join(map(str, ranks))

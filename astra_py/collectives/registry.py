@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -154,10 +155,25 @@ def build_template(
         group = Group(tuple(range(group)))
     build = ScheduleBuilder(kind, name, group.size, system)
     if group.size > 1:
-        if kind in MATRIX_KINDS and isinstance(payload, int):
-            payload = equal_matrix(payload, group.size)
-        function(build, group, payload)
+        function(build, group, _as_argument(kind, group.size, payload))
     return build.build()
+
+
+def _as_argument(kind: str, ranks: int, payload: int | NDArray[np.int64]) -> int | NDArray[np.int64]:
+    """The third argument of an algorithm of ``kind``."""
+    if isinstance(payload, np.ndarray) and payload.ndim:
+        if kind not in MATRIX_KINDS or payload.shape != (ranks, ranks):
+            allowed = f"a byte matrix of shape ({ranks}, {ranks})" if kind in MATRIX_KINDS else "a size"
+            raise ConfigError(f"{kind} of {ranks} ranks takes {allowed}, not an array of shape {payload.shape}")
+        if int(payload.min()) < 0:
+            raise ConfigError(f"{kind}: the byte matrix has a negative entry, {int(payload.min())}")
+        return payload
+    if kind == "all_to_all_v":
+        raise ConfigError(f"{kind} of {ranks} ranks takes a byte matrix of shape ({ranks}, {ranks}), not {payload}")
+    size_bytes = operator.index(payload)
+    if size_bytes < 0:
+        raise ConfigError(f"{kind}: a size is 0 bytes or more, not {size_bytes}")
+    return equal_matrix(size_bytes, ranks) if kind in MATRIX_KINDS else size_bytes
 
 
 def _unknown(what: str, name: str, allowed: tuple[str, ...]) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -82,6 +83,7 @@ class CollectiveCall:
         else:
             if self.matrix is not None or self.size_bytes is None:
                 raise self.error(f"{self.kind} takes a size and no byte matrix")
+            object.__setattr__(self, "size_bytes", operator.index(self.size_bytes))
             if not 0 <= self.size_bytes <= MAX_INT64:
                 raise self.error(f"size_bytes = {self.size_bytes} is outside 0 to 2^63 - 1")
 

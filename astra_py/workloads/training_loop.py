@@ -154,7 +154,7 @@ class _Loop:
         result = round(value * scale)
         if result > MAX_INT64:
             raise WorkloadError(
-                f"{self.model.where(layer)}: scaled, the {what.replace('_', ' ')} is {result}, above 2^63 - 1 ps or bytes"
+                f"{self.model.where(layer)}: scaled, the {what.replace('_', ' ')} is {result} and above 2^63 - 1"
             )
         return result
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from astra_py.collectives import (
@@ -78,9 +78,9 @@ def test_a_lost_block_is_named_with_its_rank() -> None:
 def test_swapped_sizes_are_caught(ranks: int, data: st.DataObject) -> None:
     size = 10 * ranks + 1
     template = ring(ranks, size)
-    sends = st.sampled_from(np.flatnonzero(template.is_send).tolist())
-    one, other = data.draw(sends), data.draw(sends)
-    assume(template.size_bytes[one] != template.size_bytes[other])
+    is_larger = template.size_bytes == template.size_bytes.max()
+    one = data.draw(st.sampled_from(np.flatnonzero(template.is_send & is_larger).tolist()))
+    other = data.draw(st.sampled_from(np.flatnonzero(template.is_send & ~is_larger).tolist()))
     swapped = template.size_bytes.copy()
     swapped[[one, other]] = swapped[[other, one]]
     with pytest.raises(CheckError, match="bytes, and its blocks have"):
@@ -92,7 +92,7 @@ def test_a_removed_dependency_is_caught(ranks: int, has_memory: bool, data: st.D
     template = ring(ranks, 100, MEMORY if has_memory else SystemModel())
     edges = len(template.dep_op)
     removed = data.draw(st.integers(0, edges - 1))
-    with pytest.raises(CheckError, match="may not have|no certain order"):
+    with pytest.raises(CheckError, match=r"may not have|no certain order"):
         check_dataflow(with_dependencies(template, (edge != removed for edge in range(edges))), 100)
 
 

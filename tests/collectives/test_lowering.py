@@ -13,6 +13,7 @@ from astra_py.collectives import (
     PoolOrder,
     ScheduleBuilder,
     SystemModel,
+    build_template,
     collective,
     lower,
     registry,
@@ -195,8 +196,34 @@ def test_an_algorithm_that_looks_at_ranks_is_built_for_each_group() -> None:
     assert [len(template) for template in schedule.templates] == [1, 2]
 
 
+@pytest.mark.parametrize(
+    ("kind", "algorithm", "payload", "message"),
+    [
+        ("all_reduce", "ring", np.zeros((2, 2), dtype=np.int64), "takes a size, not an array"),
+        (
+            "all_to_all",
+            "direct",
+            np.zeros((2, 3), dtype=np.int64),
+            r"of shape \(2, 2\), not an array of shape \(2, 3\)",
+        ),
+        ("all_to_all_v", "direct", 5, r"a byte matrix of shape \(2, 2\), not 5"),
+        ("all_reduce", "ring", -4, "a size is 0 bytes or more, not -4"),
+        ("all_to_all", "direct", -np.eye(2, dtype=np.int64), "a negative entry, -1"),
+    ],
+)
+def test_a_payload_fits_its_kind(kind: str, algorithm: str, payload: int | np.ndarray, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        build_template(kind, algorithm, 2, payload)
+
+
+def test_numpy_sizes_are_sizes() -> None:
+    size = np.int64(800)
+    assert len(build_template("all_to_all", "direct", 3, size)) == 6  # type: ignore[arg-type]
+    assert type(call("a", (0, 1), size_bytes=size).payload) is int  # type: ignore[arg-type]
+
+
 def test_registering_needs_a_known_kind_and_three_arguments() -> None:
     with pytest.raises(ConfigError, match=r"unknown collective 'alltoall'.*did you mean 'all_to_all'"):
         collective("alltoall", name="x")
     with pytest.raises(ConfigError, match=r"all_to_all algorithm 'x': a function of \(build, group, matrix\)"):
-        collective("all_to_all", name="x")(lambda build: None)  # type: ignore[arg-type, misc]
+        collective("all_to_all", name="x")(lambda build: None)  # type: ignore[type-var]

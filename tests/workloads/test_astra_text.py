@@ -68,7 +68,8 @@ def test_the_account_says_what_was_taken_and_what_was_not(dlrm: AstraTextModel, 
     account = "\n".join(dlrm.account(1000))
     for said in (
         "HYBRID_DLRM, 8 layers, embedding embedding, bottom MLP to bottom_3, top MLP to top_2",
-        "times in units of 1 ns: forward 19.02 us, input gradient 19.014 us, weight gradient 13.644 us, together 51.678 us",
+        "times in units of 1 ns: forward 19.02 us, input gradient 19.014 us, weight gradient 13.644 us",
+        "together 51.678 us a rank and iteration",
         "7 all_reduce an iteration over all ranks, 3191808 B",
         "2 all_to_all an iteration over all ranks, 196608 B",
         "update delays after collectives: 3.386 us",

@@ -183,7 +183,7 @@ def test_scaling_is_decimal_and_zero_means_none(dlrm: AstraTextModel) -> None:
 
 @pytest.mark.parametrize("which", ["forward", "input_gradient"])
 def test_a_collective_that_the_loop_never_issues_is_refused(dlrm: AstraTextModel, which: str) -> None:
-    layer = replace(dlrm.layers[6], **{which: AstraPass(1, "all_to_all", 5)})
+    layer = replace(dlrm.layers[6], **{which: AstraPass(1, "all_to_all", 5)})  # type: ignore[arg-type]
     model = replace(dlrm, layers=(*dlrm.layers[:6], layer, dlrm.layers[7]))
     with pytest.raises(
         WorkloadError, match=rf"dlrm_2020.txt, line 9: layer top_1 has a {which.replace('_', ' ')} coll"
