@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""From the extension's plain columns to EngineColumns, and from what waits to sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from astra_py.engines.base import EngineColumns, ExitReason
+
+if TYPE_CHECKING:
+    from astra_py.collectives.schedule import Schedule
+
+__all__ = ["engine_columns"]
+
+
+def engine_columns(raw: Mapping[str, Any], schedule: Schedule) -> EngineColumns:
+    """Make EngineColumns of what ``_ns3_ext`` returned for ``schedule``."""
+    fields = dict(raw)
+    fields["exit_reason"] = ExitReason(fields["exit_reason"])
+    fields["waiting"] = tuple(_sentence(item, schedule) for item in fields["waiting"])
+    return EngineColumns(**fields)
+
+
+def _sentence(item: Mapping[str, Any], schedule: Schedule) -> str:
+    """Say what waits for what: one line for one item of the executor's list."""
+    who = _operation(item["op"], schedule)
+    match item["what"]:
+        case "dependency":
+            return f"{who} waits for {_operation(item['blocker'], schedule)}"
+        case "pool":
+            owner = int(schedule.pool_owner[item["blocker"]])
+            return f"{who} waits for a unit of pool {item['blocker']} of rank {owner}"
+        case "join":
+            return f"{who} waits for rank {item['rank']} to join"
+        case "message":
+            template = schedule.templates[schedule.instance_template[item["instance"]]]
+            group = schedule.group(int(schedule.instance_group[item["instance"]]))
+            op = item["inner_op"]
+            src, dst = int(group[template.src[op]]), int(group[template.dst[op]])
+            state = "on its way" if item["is_posted"] else "not posted yet"
+            return (
+                f"{who} waits for message {op} from rank {src} to rank {dst} "
+                f"({int(template.size_bytes[op])} B, phase {int(template.phase[op])}), {state}"
+            )
+        case _:
+            return f"{who} is under way"
+
+
+def _operation(op: int, schedule: Schedule) -> str:
+    name = schedule.names[schedule.name[op]]
+    return f"{name} (operation {op}, iteration {int(schedule.iteration[op])}) on rank {int(schedule.rank[op])}"

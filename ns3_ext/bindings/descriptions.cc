@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "descriptions.h"
+
+#include "columns.h"
+
+#include <pybind11/stl.h>
+
+namespace ns3
+{
+
+PlatformDescription
+ReadPlatform(const py::handle& arrays)
+{
+    PlatformDescription platform;
+    platform.nodeKind = ReadColumn<NodeKind>(arrays, "node_kind");
+    platform.nodeRank = ReadColumn<int32_t>(arrays, "node_rank");
+    platform.nodeLatency = ReadColumn<TimePs>(arrays, "node_latency_ps");
+    const py::array forwards = arrays.attr("node_forwards");
+    const auto flags = forwards.cast<std::vector<bool>>();
+    platform.nodeForwards.assign(flags.begin(), flags.end());
+    for (const int32_t node : ReadColumn<int32_t>(arrays, "link_a"))
+    {
+        platform.linkA.push_back(static_cast<NodeIndex>(node));
+    }
+    for (const int32_t node : ReadColumn<int32_t>(arrays, "link_b"))
+    {
+        platform.linkB.push_back(static_cast<NodeIndex>(node));
+    }
+    platform.linkRate = ReadColumn<BitRate>(arrays, "link_rate_bps");
+    platform.linkDelay = ReadColumn<TimePs>(arrays, "link_delay_ps");
+    platform.linkLoss = ReadColumn<double>(arrays, "link_loss");
+    platform.Validate();
+    return platform;
+}
+
+namespace
+{
+
+PoolColumns
+ReadPools(const py::handle& object)
+{
+    PoolColumns pools;
+    pools.owner = ReadColumn<int32_t>(object, "pool_owner");
+    pools.capacity = ReadColumn<int32_t>(object, "pool_capacity");
+    pools.order = ReadColumn<PoolOrder>(object, "pool_order");
+    pools.usePtr = ReadColumn<int64_t>(object, "use_ptr");
+    pools.usePool = ReadColumn<int32_t>(object, "use_pool");
+    return pools;
+}
+
+TemplateDescription
+ReadTemplate(const py::handle& object)
+{
+    TemplateDescription description;
+    description.ranks = object.attr("ranks").cast<int32_t>();
+    description.notifyOn = static_cast<EdgeOn>(object.attr("notify_on").cast<uint8_t>());
+    description.kind = ReadColumn<OpKind>(object, "kind");
+    description.src = ReadColumn<int32_t>(object, "src");
+    description.dst = ReadColumn<int32_t>(object, "dst");
+    description.size = ReadColumn<int64_t>(object, "size_bytes");
+    description.duration = ReadColumn<int64_t>(object, "duration_ps");
+    description.depPtr = ReadColumn<int64_t>(object, "dep_ptr");
+    description.depOp = ReadColumn<int32_t>(object, "dep_op");
+    description.depOn = ReadColumn<EdgeOn>(object, "dep_on");
+    description.pools = ReadPools(object);
+    description.pools.releaseOn = ReadColumn<EdgeOn>(object, "release_on");
+    return description;
+}
+
+py::dict
+GiveWaiting(const WaitingItem& item)
+{
+    py::dict fields;
+    fields["what"] = item.what;
+    fields["op"] = item.op;
+    fields["blocker"] = item.blocker;
+    fields["instance"] = item.instance;
+    fields["inner_op"] = item.innerOp;
+    fields["rank"] = item.rank;
+    fields["is_posted"] = item.isPosted;
+    return fields;
+}
+
+Fault
+FaultOf(const std::string& name)
+{
+    if (name.empty())
+    {
+        return Fault::NONE;
+    }
+    if (name == "drop_message")
+    {
+        return Fault::DROP_MESSAGE;
+    }
+    if (name == "double_message")
+    {
+        return Fault::DOUBLE_MESSAGE;
+    }
+    if (name == "swap_sizes")
+    {
+        return Fault::SWAP_SIZES;
+    }
+    throw ConfigError("fault: \"" + name +
+                      "\" is none of drop_message, double_message, swap_sizes");
+}
+
+} // namespace
+
+ScheduleDescription
+ReadSchedule(const py::handle& object)
+{
+    ScheduleDescription schedule;
+    schedule.ranks = object.attr("ranks").cast<int32_t>();
+    for (const py::handle item : object.attr("templates"))
+    {
+        schedule.templates.push_back(ReadTemplate(item));
+    }
+    schedule.groupPtr = ReadColumn<int64_t>(object, "group_ptr");
+    schedule.groupRank = ReadColumn<int32_t>(object, "group_rank");
+    schedule.instanceTemplate = ReadColumn<int32_t>(object, "instance_template");
+    schedule.instanceGroup = ReadColumn<int32_t>(object, "instance_group");
+    schedule.instancePriority = ReadColumn<uint8_t>(object, "instance_priority");
+    schedule.kind = ReadColumn<OuterKind>(object, "kind");
+    schedule.rank = ReadColumn<int32_t>(object, "rank");
+    schedule.duration = ReadColumn<int64_t>(object, "duration_ps");
+    schedule.instance = ReadColumn<int32_t>(object, "instance");
+    schedule.member = ReadColumn<int32_t>(object, "member");
+    schedule.priority = ReadColumn<uint8_t>(object, "priority");
+    schedule.depPtr = ReadColumn<int64_t>(object, "dep_ptr");
+    schedule.depOp = ReadColumn<int32_t>(object, "dep_op");
+    schedule.pools = ReadPools(object);
+    schedule.Validate();
+    return schedule;
+}
+
+TransportFigures
+ReadTransport(const py::handle& model)
+{
+    TransportFigures figures;
+    figures.payload = model.attr("payload_bytes").cast<uint32_t>();
+    if (figures.payload == 0)
+    {
+        throw ConfigError("payload_bytes: has to be at least 1");
+    }
+    figures.format.headerBytes = model.attr("header_bytes").cast<int64_t>();
+    figures.format.ackBytes = model.attr("ack_bytes").cast<int64_t>();
+    figures.ackPolicy = static_cast<AckPolicy>(model.attr("ack_policy").cast<uint8_t>());
+    figures.ackEvery = model.attr("ack_every").cast<uint32_t>();
+    figures.isAckClassShared = model.attr("is_ack_class_shared").cast<bool>();
+    figures.windowPolicy = static_cast<WindowPolicy>(model.attr("window_policy").cast<uint8_t>());
+    figures.window = model.attr("window_bytes").cast<uint64_t>();
+    figures.qpsPerPeer = model.attr("qps_per_peer").cast<uint32_t>();
+    figures.timeout = model.attr("timeout_ps").cast<TimePs>();
+    figures.sendLatency = model.attr("send_latency_ps").cast<TimePs>();
+    figures.receiveLatency = model.attr("receive_latency_ps").cast<TimePs>();
+    figures.rounding = static_cast<TimeRounding>(model.attr("time_rounding").cast<uint8_t>());
+    return figures;
+}
+
+RunOptions
+ReadOptions(const py::handle& object)
+{
+    RunOptions options;
+    options.seed = object.attr("seed").cast<uint64_t>();
+    options.endpointDelay = object.attr("endpoint_delay_ps").cast<TimePs>();
+    options.maxEvents = object.attr("max_events").cast<int64_t>();
+    options.maxTime = object.attr("max_time_ps").cast<TimePs>();
+    options.fault = FaultOf(object.attr("fault").cast<std::string>());
+    for (const auto& [name, value] : py::dict(object.attr("ns3_defaults")))
+    {
+        options.ns3Defaults.emplace(name.cast<std::string>(), value.cast<std::string>());
+    }
+    return options;
+}
+
+py::dict
+GiveOutcome(RunOutcome&& outcome)
+{
+    py::dict columns;
+    columns["exit_reason"] = outcome.exitReason;
+    columns["end_ps"] = outcome.end;
+    columns["op_start_ps"] = GiveColumn(std::move(outcome.opStart));
+    columns["op_end_ps"] = GiveColumn(std::move(outcome.opEnd));
+    MessageLog& log = outcome.messages;
+    columns["message_instance"] = GiveColumn(std::move(log.instance));
+    columns["message_op"] = GiveColumn(std::move(log.op));
+    columns["message_src"] = GiveColumn(std::move(log.src));
+    columns["message_dst"] = GiveColumn(std::move(log.dst));
+    columns["message_size_bytes"] = GiveColumn(std::move(log.size));
+    columns["message_posted_ps"] = GiveColumn(std::move(log.posted));
+    columns["message_sent_ps"] = GiveColumn(std::move(log.sent));
+    columns["message_delivered_ps"] = GiveColumn(std::move(log.delivered));
+    columns["message_acked_ps"] = GiveColumn(std::move(log.acked));
+    columns["message_delivered_bytes"] = GiveColumn(std::move(log.deliveredBytes));
+    columns["message_retransmitted_packets"] = GiveColumn(std::move(log.repeatedPackets));
+    columns["channel_line_bytes"] = GiveColumn(std::move(outcome.channelLineBytes));
+    columns["channel_frames"] = GiveColumn(std::move(outcome.channelFrames));
+    columns["channel_data_frames"] = GiveColumn(std::move(outcome.channelDataFrames));
+    columns["channel_payload_bytes"] = GiveColumn(std::move(outcome.channelPayloadBytes));
+    columns["channel_delivered_payload_bytes"] =
+        GiveColumn(std::move(outcome.channelDeliveredPayloadBytes));
+    columns["channel_dropped_frames"] = GiveColumn(std::move(outcome.channelDroppedFrames));
+    columns["channel_busy_ps"] = GiveColumn(std::move(outcome.channelBusy));
+    columns["channel_max_queue_bytes"] = GiveColumn(std::move(outcome.channelMaxQueueBytes));
+    columns["rank_sent_payload_bytes"] = GiveColumn(std::move(outcome.rankSentPayloadBytes));
+    columns["rank_received_payload_bytes"] =
+        GiveColumn(std::move(outcome.rankReceivedPayloadBytes));
+    columns["counters"] = outcome.counters;
+    py::list waiting;
+    for (const WaitingItem& item : outcome.waiting)
+    {
+        waiting.append(GiveWaiting(item));
+    }
+    columns["waiting"] = waiting;
+    return columns;
+}
+
+} // namespace ns3

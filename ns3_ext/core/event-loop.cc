@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "event-loop.h"
+
+#include "errors.h"
+
+#include <limits>
+#include <string>
+
+namespace ns3
+{
+
+LoopExit
+EventLoop::Run()
+{
+    const uint64_t eventLimit = m_eventLimit < 0 ? std::numeric_limits<uint64_t>::max()
+                                                 : static_cast<uint64_t>(m_eventLimit);
+    const TimePs timeLimit = m_timeLimit < 0 ? std::numeric_limits<TimePs>::max() : m_timeLimit;
+    m_isStopped = false;
+    while (!m_isStopped)
+    {
+        if (m_queue.IsEmpty())
+        {
+            return LoopExit::EMPTY;
+        }
+        if (m_queue.Top().time > timeLimit)
+        {
+            return LoopExit::TIME_LIMIT;
+        }
+        if (m_eventCount >= eventLimit)
+        {
+            return LoopExit::EVENT_LIMIT;
+        }
+        const Event event = m_queue.Pop();
+        m_now = event.time;
+        ++m_eventCount;
+        event.handler->HandleEvent(event.argument);
+        if (m_eventCount % HOOK_EVENTS == 0 && m_hook)
+        {
+            m_hook();
+        }
+    }
+    return LoopExit::STOPPED;
+}
+
+void
+EventLoop::Clear()
+{
+    m_queue.Clear();
+    m_now = 0;
+    m_sequence = 0;
+    m_eventCount = 0;
+}
+
+void
+EventLoop::RefusePast(TimePs time) const
+{
+    throw InvariantError("an event was scheduled for " + std::to_string(time) + " ps at " +
+                         std::to_string(m_now) + " ps: before now, or past the end of 64-bit time");
+}
+
+} // namespace ns3

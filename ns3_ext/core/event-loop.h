@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ASTRA_EVENT_LOOP_H
+#define ASTRA_EVENT_LOOP_H
+
+#include "event-queue.h"
+#include "units.h"
+
+#include <cstdint>
+#include <functional>
+
+namespace ns3
+{
+
+/// Why a loop came back.
+enum class LoopExit : uint8_t
+{
+    EMPTY,
+    STOPPED,
+    EVENT_LIMIT,
+    TIME_LIMIT,
+};
+
+/**
+ * A clock and its pending events.
+ *
+ * Models schedule through a reference to their loop and never through the global Simulator, so
+ * that a run may have several. FabricSimulatorImpl makes one of them ns-3's own.
+ */
+class EventLoop
+{
+  public:
+    TimePs Now() const
+    {
+        return m_now;
+    }
+
+    /// The last byte of a frame arrives from a channel.
+    void ScheduleArrival(TimePs time, ChannelId channel, EventHandler& handler, uint64_t argument)
+    {
+        Schedule(time, EventQueue::MakeOrder(EventPhase::ARRIVAL, channel), handler, argument);
+    }
+
+    /// Anything that keeps the order in which it was scheduled.
+    void ScheduleTimer(TimePs time, EventHandler& handler, uint64_t argument)
+    {
+        Schedule(time, EventQueue::MakeOrder(EventPhase::TIMER, m_sequence++), handler, argument);
+    }
+
+    /// A port chooses its next frame; at most one is pending for a port.
+    void SchedulePick(TimePs time, ChannelId port, EventHandler& handler)
+    {
+        Schedule(time, EventQueue::MakeOrder(EventPhase::PICK, port), handler, port);
+    }
+
+    /**
+     * Run until nothing is pending, somebody stops the loop, or a limit is met.
+     *
+     * @return Why it came back.
+     */
+    LoopExit Run();
+
+    /// Come back from Run after the current event.
+    void Stop()
+    {
+        m_isStopped = true;
+    }
+
+    /// Forget all pending events and start again at time zero.
+    void Clear();
+
+    /// Most events of a run, or a negative number for no limit.
+    void SetEventLimit(int64_t events)
+    {
+        m_eventLimit = events;
+    }
+
+    /// Latest time of an event, or a negative number for no limit.
+    void SetTimeLimit(TimePs time)
+    {
+        m_timeLimit = time;
+    }
+
+    /// Called every HOOK_EVENTS events; may throw to end the run.
+    void SetHook(std::function<void()> hook)
+    {
+        m_hook = std::move(hook);
+    }
+
+    uint64_t EventCount() const
+    {
+        return m_eventCount;
+    }
+
+    size_t Pending() const
+    {
+        return m_queue.Size();
+    }
+
+    bool IsEmpty() const
+    {
+        return m_queue.IsEmpty();
+    }
+
+    static constexpr uint64_t HOOK_EVENTS = 1U << 15;
+
+  private:
+    void Schedule(TimePs time, uint64_t order, EventHandler& handler, uint64_t argument)
+    {
+        if (time < m_now) [[unlikely]]
+        {
+            RefusePast(time);
+        }
+        m_queue.Push(Event{time, order, &handler, argument});
+    }
+
+    [[noreturn]] void RefusePast(TimePs time) const;
+
+    EventQueue m_queue;
+    TimePs m_now{0};
+    uint64_t m_sequence{0};
+    uint64_t m_eventCount{0};
+    int64_t m_eventLimit{-1};
+    TimePs m_timeLimit{-1};
+    std::function<void()> m_hook;
+    bool m_isStopped{false};
+};
+
+} // namespace ns3
+
+#endif // ASTRA_EVENT_LOOP_H

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "fabric-simulator-impl.h"
+
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("FabricSimulatorImpl");
+
+NS_OBJECT_ENSURE_REGISTERED(FabricSimulatorImpl);
+
+TypeId
+FabricSimulatorImpl::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::FabricSimulatorImpl")
+                            .SetParent<SimulatorImpl>()
+                            .SetGroupName("Fabric")
+                            .AddConstructor<FabricSimulatorImpl>();
+    return tid;
+}
+
+FabricSimulatorImpl::FabricSimulatorImpl()
+    : m_nextUid(EventId::UID::VALID),
+      m_context(Simulator::NO_CONTEXT)
+{
+}
+
+FabricSimulatorImpl::~FabricSimulatorImpl() = default;
+
+void
+FabricSimulatorImpl::DoDispose()
+{
+    for (Pending& pending : m_pending)
+    {
+        if (pending.impl != nullptr)
+        {
+            pending.impl->Unref();
+        }
+    }
+    m_pending.clear();
+    m_freeSlots.clear();
+    m_loop.Clear();
+    SimulatorImpl::DoDispose();
+}
+
+void
+FabricSimulatorImpl::Destroy()
+{
+    while (!m_destroyEvents.empty())
+    {
+        const Ptr<EventImpl> event = m_destroyEvents.front().PeekEventImpl();
+        m_destroyEvents.pop_front();
+        if (!event->IsCancelled())
+        {
+            event->Invoke();
+        }
+    }
+}
+
+uint32_t
+FabricSimulatorImpl::PendingNs3Events() const
+{
+    return static_cast<uint32_t>(
+        std::count_if(m_pending.begin(), m_pending.end(), [](const Pending& pending) {
+            return pending.impl != nullptr && !pending.impl->IsCancelled();
+        }));
+}
+
+bool
+FabricSimulatorImpl::IsFinished() const
+{
+    return m_loop.IsEmpty();
+}
+
+void
+FabricSimulatorImpl::Run()
+{
+    NS_LOG_FUNCTION(this);
+    m_lastExit = m_loop.Run();
+}
+
+void
+FabricSimulatorImpl::Stop()
+{
+    m_loop.Stop();
+}
+
+EventId
+FabricSimulatorImpl::Stop(const Time& delay)
+{
+    return Simulator::Schedule(delay, &Simulator::Stop);
+}
+
+EventId
+FabricSimulatorImpl::Insert(uint32_t context, TimePs time, EventImpl* event)
+{
+    uint32_t slot;
+    if (m_freeSlots.empty())
+    {
+        slot = static_cast<uint32_t>(m_pending.size());
+        m_pending.emplace_back();
+    }
+    else
+    {
+        slot = m_freeSlots.back();
+        m_freeSlots.pop_back();
+    }
+    const uint32_t uid = m_nextUid++;
+    m_pending[slot] = Pending{event, context, uid};
+    m_loop.ScheduleTimer(time, *this, slot);
+    return EventId(event, static_cast<uint64_t>(time), context, uid);
+}
+
+void
+FabricSimulatorImpl::HandleEvent(uint64_t slot)
+{
+    const Pending pending = m_pending[slot];
+    m_pending[slot] = Pending{};
+    m_freeSlots.push_back(static_cast<uint32_t>(slot));
+    m_context = pending.context;
+    pending.impl->Invoke();
+    pending.impl->Unref();
+    // The events of the fabric have no context.
+    m_context = Simulator::NO_CONTEXT;
+}
+
+EventId
+FabricSimulatorImpl::Schedule(const Time& delay, EventImpl* event)
+{
+    return Insert(GetContext(), m_loop.Now() + delay.GetTimeStep(), event);
+}
+
+void
+FabricSimulatorImpl::ScheduleWithContext(uint32_t context, const Time& delay, EventImpl* event)
+{
+    Insert(context, m_loop.Now() + delay.GetTimeStep(), event);
+}
+
+EventId
+FabricSimulatorImpl::ScheduleNow(EventImpl* event)
+{
+    return Insert(GetContext(), m_loop.Now(), event);
+}
+
+EventId
+FabricSimulatorImpl::ScheduleDestroy(EventImpl* event)
+{
+    const EventId id(Ptr<EventImpl>(event, false),
+                     static_cast<uint64_t>(m_loop.Now()),
+                     Simulator::NO_CONTEXT,
+                     EventId::UID::DESTROY);
+    m_destroyEvents.push_back(id);
+    return id;
+}
+
+void
+FabricSimulatorImpl::Remove(const EventId& id)
+{
+    if (id.GetUid() == EventId::UID::DESTROY)
+    {
+        m_destroyEvents.remove(id);
+        return;
+    }
+    Cancel(id);
+}
+
+void
+FabricSimulatorImpl::Cancel(const EventId& id)
+{
+    // The slot stays in the queue and is skipped by EventImpl::Invoke when its time comes.
+    if (!IsExpired(id))
+    {
+        id.PeekEventImpl()->Cancel();
+    }
+}
+
+bool
+FabricSimulatorImpl::IsExpired(const EventId& id) const
+{
+    EventImpl* event = id.PeekEventImpl();
+    if (event == nullptr || event->IsCancelled())
+    {
+        return true;
+    }
+    if (id.GetUid() == EventId::UID::DESTROY)
+    {
+        return std::find(m_destroyEvents.begin(), m_destroyEvents.end(), id) ==
+               m_destroyEvents.end();
+    }
+    const auto now = static_cast<uint64_t>(m_loop.Now());
+    if (id.GetTs() != now)
+    {
+        return id.GetTs() < now;
+    }
+    // Same instant: it is over unless its slot still waits. Rare, so a walk is good enough.
+    return std::none_of(m_pending.begin(), m_pending.end(), [&id](const Pending& pending) {
+        return pending.impl != nullptr && pending.uid == id.GetUid();
+    });
+}
+
+Time
+FabricSimulatorImpl::Now() const
+{
+    return TimeStep(static_cast<uint64_t>(m_loop.Now()));
+}
+
+Time
+FabricSimulatorImpl::GetDelayLeft(const EventId& id) const
+{
+    return IsExpired(id) ? TimeStep(0) : TimeStep(id.GetTs() - static_cast<uint64_t>(m_loop.Now()));
+}
+
+Time
+FabricSimulatorImpl::GetMaximumSimulationTime() const
+{
+    return TimeStep(static_cast<uint64_t>(std::numeric_limits<TimePs>::max()));
+}
+
+void
+FabricSimulatorImpl::SetScheduler(ObjectFactory schedulerFactory)
+{
+    // The order of simultaneous events is part of the results, so there is one queue only.
+    NS_LOG_WARN("FabricSimulatorImpl keeps its own event queue; "
+                << schedulerFactory.GetTypeId().GetName() << " is not used");
+}
+
+uint32_t
+FabricSimulatorImpl::GetSystemId() const
+{
+    return 0;
+}
+
+uint32_t
+FabricSimulatorImpl::GetContext() const
+{
+    return m_context;
+}
+
+uint64_t
+FabricSimulatorImpl::GetEventCount() const
+{
+    return m_loop.EventCount();
+}
+
+} // namespace ns3

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ASTRA_FABRIC_SIMULATOR_IMPL_H
+#define ASTRA_FABRIC_SIMULATOR_IMPL_H
+
+#include "event-loop.h"
+
+#include "ns3/simulator-impl.h"
+
+#include <list>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * ns-3's simulator on an EventLoop: typed events of the fabric and ordinary EventImpls share one
+ * queue and one clock, so anything written for ns-3 runs unchanged beside the fabric.
+ *
+ * The clock counts picoseconds: ns-3's time resolution must be PS.
+ */
+class FabricSimulatorImpl : public SimulatorImpl, private EventHandler
+{
+  public:
+    static TypeId GetTypeId();
+
+    FabricSimulatorImpl();
+    ~FabricSimulatorImpl() override;
+
+    /// The loop that fabric models schedule on.
+    EventLoop& Loop()
+    {
+        return m_loop;
+    }
+
+    /// Why the last Run came back.
+    LoopExit LastExit() const
+    {
+        return m_lastExit;
+    }
+
+    /// Ordinary events that are pending and not cancelled.
+    uint32_t PendingNs3Events() const;
+
+    // SimulatorImpl
+    void Destroy() override;
+    bool IsFinished() const override;
+    void Stop() override;
+    EventId Stop(const Time& delay) override;
+    EventId Schedule(const Time& delay, EventImpl* event) override;
+    void ScheduleWithContext(uint32_t context, const Time& delay, EventImpl* event) override;
+    EventId ScheduleNow(EventImpl* event) override;
+    EventId ScheduleDestroy(EventImpl* event) override;
+    void Remove(const EventId& id) override;
+    void Cancel(const EventId& id) override;
+    bool IsExpired(const EventId& id) const override;
+    void Run() override;
+    Time Now() const override;
+    Time GetDelayLeft(const EventId& id) const override;
+    Time GetMaximumSimulationTime() const override;
+    void SetScheduler(ObjectFactory schedulerFactory) override;
+    uint32_t GetSystemId() const override;
+    uint32_t GetContext() const override;
+    uint64_t GetEventCount() const override;
+
+  private:
+    /// An ordinary event that waits in the loop.
+    struct Pending
+    {
+        EventImpl* impl{nullptr};
+        uint32_t context{0};
+        uint32_t uid{0};
+    };
+
+    void HandleEvent(uint64_t slot) override;
+    void DoDispose() override;
+    EventId Insert(uint32_t context, TimePs time, EventImpl* event);
+
+    EventLoop m_loop;
+    LoopExit m_lastExit{LoopExit::EMPTY};
+    std::vector<Pending> m_pending;
+    std::vector<uint32_t> m_freeSlots;
+    std::list<EventId> m_destroyEvents;
+    uint32_t m_nextUid;
+    uint32_t m_context;
+};
+
+} // namespace ns3
+
+#endif // ASTRA_FABRIC_SIMULATOR_IMPL_H

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ASTRA_LOGGP_NETWORK_H
+#define ASTRA_LOGGP_NETWORK_H
+
+#include "../core/event-loop.h"
+#include "../core/member-handler.h"
+#include "../fabric/port.h"
+#include "../fabric/route-table.h"
+#include "message-network.h"
+#include "transport-figures.h"
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * Messages as LogGP sees them (Alexandrov et al., SPAA 1995), on the links of a platform.
+ *
+ * A message is one piece that cuts through: on link j of its way it begins at
+ * `b_j = max(b_(j-1) + latency_j, free_j)`, holds the link for its bytes over the link's rate, and
+ * is complete its bytes over the slowest rate after it begins on the last link. Bytes are line
+ * bytes, so that headers count; acknowledgements, windows and queues of packets do not exist here.
+ */
+class LogGpNetwork : public MessageNetwork
+{
+  public:
+    /**
+     * @param platform Checked; must outlive the network.
+     * @param figures Line format, latencies, rounding.
+     * @param loop The run's clock.
+     * @param seed The run's seed, for routes.
+     */
+    LogGpNetwork(const PlatformDescription& platform,
+                 const TransportFigures& figures,
+                 EventLoop& loop,
+                 uint64_t seed);
+
+    // MessageNetwork
+    void SetListener(MessageListener& listener) override;
+    void Post(const MessageRequest& request) override;
+
+    const std::vector<ChannelCounters>& Counters() const
+    {
+        return m_counters;
+    }
+
+    const std::vector<ByteCount>& SentBytes() const
+    {
+        return m_sentBytes;
+    }
+
+    const std::vector<ByteCount>& ReceivedBytes() const
+    {
+        return m_receivedBytes;
+    }
+
+  private:
+    /// Ways of a pair of ranks; the acknowledgement's is summed up.
+    struct Way
+    {
+        std::vector<ChannelId> path;
+        TimePs ackLatency{0};
+        BitRate slowestRate{0};
+    };
+
+    const Way& WayOf(RankId src, RankId dst, uint32_t queuePair);
+    void Sent(uint64_t id);
+    void Delivered(uint64_t id);
+    void Acked(uint64_t id);
+
+    const PlatformDescription& m_platform;
+    const TransportFigures m_figures;
+    EventLoop& m_loop;
+    RouteTable m_routes;
+    MessageListener* m_listener{nullptr};
+    std::unordered_map<uint64_t, std::vector<Way>> m_ways; ///< By pair, then queue pair.
+    std::unordered_map<uint64_t, uint32_t> m_nextQueuePair;
+    std::vector<TimePs> m_free; ///< Per channel.
+    std::vector<ChannelCounters> m_counters;
+    std::vector<ByteCount> m_sentBytes;
+    std::vector<ByteCount> m_receivedBytes;
+    std::vector<ByteCount> m_size; ///< Per message.
+    std::vector<RankId> m_dst;     ///< Per message.
+    MemberHandler<LogGpNetwork, &LogGpNetwork::Sent> m_sentHandler;
+    MemberHandler<LogGpNetwork, &LogGpNetwork::Delivered> m_deliveredHandler;
+    MemberHandler<LogGpNetwork, &LogGpNetwork::Acked> m_ackedHandler;
+};
+
+} // namespace ns3
+
+#endif // ASTRA_LOGGP_NETWORK_H

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "packet-run.h"
+
+#include "../core/errors.h"
+#include "../fabric/fabric-device.h"
+#include "../fabric/fabric-switch.h"
+
+#include "ns3/boolean.h"
+#include "ns3/enum.h"
+#include "ns3/integer.h"
+#include "ns3/node-list.h"
+#include "ns3/node.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+
+#include <utility>
+
+namespace ns3
+{
+
+namespace
+{
+
+void
+SetAttribute(const Ptr<Object>& object, const std::string& name, const AttributeValue& value)
+{
+    if (!object->SetAttributeFailSafe(name, value))
+    {
+        throw ConfigError(object->GetInstanceTypeId().GetName() + "::" + name +
+                          " refuses its value");
+    }
+}
+
+PlatformDescription
+Checked(PlatformDescription platform)
+{
+    platform.Validate();
+    return platform;
+}
+
+ScheduleDescription
+Checked(ScheduleDescription schedule)
+{
+    schedule.Validate();
+    return schedule;
+}
+
+} // namespace
+
+bool PacketRun::s_isAlive = false;
+
+PacketRun::PacketRun(PlatformDescription platform,
+                     ScheduleDescription schedule,
+                     const TransportFigures& figures,
+                     RunOptions options)
+    : m_platform(Checked(std::move(platform))),
+      m_schedule(Checked(std::move(schedule))),
+      m_options(std::move(options))
+{
+    if (s_isAlive)
+    {
+        throw ConfigError("a packet simulation is already under way in this process: ns-3 has one "
+                          "simulator, so close the other one first");
+    }
+    TakeSimulator();
+    s_isAlive = true;
+    try
+    {
+        ApplyDefaults();
+        BuildNodes(figures);
+        m_executor = std::make_unique<ScheduleExecutor>(m_schedule,
+                                                        m_simulator->Loop(),
+                                                        *m_transport,
+                                                        m_options.endpointDelay,
+                                                        m_options.fault);
+    }
+    catch (...)
+    {
+        Tear();
+        throw;
+    }
+}
+
+PacketRun::~PacketRun()
+{
+    Tear();
+}
+
+void
+PacketRun::Tear()
+{
+    m_executor.reset();
+    m_transport.reset();
+    if (m_fabric)
+    {
+        m_fabric->Dispose();
+        m_fabric = nullptr;
+    }
+    Simulator::Destroy();
+    m_simulator = nullptr;
+    RestoreDefaults();
+    s_isAlive = false;
+}
+
+void
+PacketRun::TakeSimulator()
+{
+    // Simulator::GetImplementation makes one of the kind that this global value names, unless the
+    // process has one already.
+    m_simulator = DynamicCast<FabricSimulatorImpl>(Simulator::GetImplementation());
+    if (!m_simulator)
+    {
+        throw ConfigError("ns-3 already runs another simulator in this process: import astra_py "
+                          "before anything uses it, or call ns.Simulator.Destroy() first");
+    }
+    EventLoop& loop = m_simulator->Loop();
+    loop.SetEventLimit(m_options.maxEvents);
+    loop.SetTimeLimit(m_options.maxTime);
+}
+
+void
+PacketRun::ApplyDefaults()
+{
+    for (const auto& [name, text] : m_options.ns3Defaults)
+    {
+        const size_t colons = name.rfind("::");
+        TypeId type;
+        if (colons == std::string::npos ||
+            !TypeId::LookupByNameFailSafe(name.substr(0, colons), &type))
+        {
+            throw ConfigError("ns3.defaults." + name + ": ns-3 has no such class");
+        }
+        const std::string attribute = name.substr(colons + 2);
+        bool isFound = false;
+        for (size_t i = 0; i < type.GetAttributeN() && !isFound; ++i)
+        {
+            const TypeId::AttributeInformation info = type.GetAttribute(i);
+            if (info.name != attribute)
+            {
+                continue;
+            }
+            isFound = true;
+            const Ptr<AttributeValue> value = info.checker->CreateValidValue(StringValue(text));
+            if (!value)
+            {
+                throw ConfigError("ns3.defaults." + name + ": ns-3 does not accept \"" + text +
+                                  "\"; allowed is " + info.checker->GetUnderlyingTypeInformation());
+            }
+            m_savedDefaults.push_back(SavedDefault{type, i, info.initialValue});
+            type.SetAttributeInitialValue(i, value);
+        }
+        if (!isFound)
+        {
+            throw ConfigError("ns3.defaults." + name + ": " + type.GetName() +
+                              " has no such attribute");
+        }
+    }
+}
+
+void
+PacketRun::RestoreDefaults()
+{
+    while (!m_savedDefaults.empty())
+    {
+        SavedDefault& saved = m_savedDefaults.back();
+        saved.type.SetAttributeInitialValue(saved.index, saved.value);
+        m_savedDefaults.pop_back();
+    }
+}
+
+void
+PacketRun::BuildNodes(const TransportFigures& figures)
+{
+    m_fabric = CreateObject<Fabric>();
+    SetAttribute(m_fabric, "TimeRounding", EnumValue(figures.rounding));
+    m_fabric->Build(m_platform, m_simulator->Loop(), m_options.seed);
+    m_transport = std::make_unique<RoceTransport>(m_platform, m_options.seed);
+
+    std::vector<Ptr<Node>> nodes;
+    for (NodeIndex index = 0; index < m_platform.Nodes(); ++index)
+    {
+        const Ptr<Node> node = CreateObject<Node>();
+        nodes.push_back(node);
+        if (m_platform.nodeForwards[index] != 0)
+        {
+            const Ptr<FabricSwitch> forwarder = CreateObject<FabricSwitch>();
+            SetAttribute(forwarder,
+                         "ForwardingLatency",
+                         TimeValue(TimeStep(static_cast<uint64_t>(m_platform.nodeLatency[index]))));
+            node->AggregateObject(forwarder);
+        }
+    }
+    for (ChannelId channel = 0; channel < m_platform.Channels(); ++channel)
+    {
+        const Ptr<FabricDevice> device = CreateObject<FabricDevice>();
+        device->Attach(m_fabric, channel, m_platform.Loss(channel));
+        nodes[m_platform.Transmitter(channel)]->AddDevice(device);
+    }
+    for (RankId rank = 0; rank < m_platform.Ranks(); ++rank)
+    {
+        const Ptr<RoceNic> nic = BuildNic(figures);
+        nodes[m_platform.rankNode[rank]]->AggregateObject(nic);
+        nic->Install(rank, *m_fabric, *m_transport);
+        m_transport->AddNic(nic);
+    }
+    RefreshFigures();
+}
+
+Ptr<RoceNic>
+PacketRun::BuildNic(const TransportFigures& figures)
+{
+    const Ptr<RoceNic> nic = CreateObject<RoceNic>();
+    SetAttribute(nic, "Payload", UintegerValue(figures.payload));
+    SetAttribute(nic, "HeaderSize", IntegerValue(figures.format.headerBytes));
+    SetAttribute(nic, "AckSize", IntegerValue(figures.format.ackBytes));
+    SetAttribute(nic, "AckPolicy", EnumValue(figures.ackPolicy));
+    SetAttribute(nic, "AckEvery", UintegerValue(figures.ackEvery));
+    SetAttribute(nic, "IsAckClassShared", BooleanValue(figures.isAckClassShared));
+    SetAttribute(nic, "WindowPolicy", EnumValue(figures.windowPolicy));
+    SetAttribute(nic, "Window", UintegerValue(figures.window));
+    SetAttribute(nic, "QpsPerPeer", UintegerValue(figures.qpsPerPeer));
+    SetAttribute(nic, "Timeout", TimeValue(TimeStep(static_cast<uint64_t>(figures.timeout))));
+    SetAttribute(nic,
+                 "SendLatency",
+                 TimeValue(TimeStep(static_cast<uint64_t>(figures.sendLatency))));
+    SetAttribute(nic,
+                 "ReceiveLatency",
+                 TimeValue(TimeStep(static_cast<uint64_t>(figures.receiveLatency))));
+    return nic;
+}
+
+void
+PacketRun::RefreshFigures()
+{
+    // What a user changed through Config between construction and Run counts, too.
+    for (ChannelId channel = 0; channel < m_platform.Channels(); ++channel)
+    {
+        const Ptr<Node> peer = NodeList::GetNode(m_platform.Receiver(channel));
+        const Ptr<FabricSwitch> forwarder = peer->GetObject<FabricSwitch>();
+        m_fabric->SetForwardingLatency(channel, forwarder ? forwarder->ForwardingLatency() : 0);
+    }
+    m_fabric->RefreshTracing();
+}
+
+RunOutcome
+PacketRun::Run(const ProgressHook& progress)
+{
+    if (m_hasRun)
+    {
+        throw ConfigError("a packet simulation runs once; build another one");
+    }
+    m_hasRun = true;
+    RefreshFigures();
+    EventLoop& loop = m_simulator->Loop();
+    if (progress)
+    {
+        loop.SetHook([&] {
+            progress(loop.Now(), loop.EventCount(), m_executor->DoneOps(), m_schedule.Ops());
+        });
+    }
+    m_executor->SetCompletion([this] { m_fabric->StopWhenIdle(); });
+    m_executor->Start();
+    // A schedule that is complete before anything has happened has nothing to wait for.
+    if (!(m_executor->IsComplete() && m_fabric->FramesInFlight() == 0))
+    {
+        Simulator::Run();
+    }
+    loop.SetHook(nullptr);
+
+    RunOutcome outcome;
+    outcome.TakeFrom(*m_executor, m_simulator->LastExit());
+    int64_t packets = 0;
+    int64_t drops = 0;
+    for (ChannelId channel = 0; channel < m_platform.Channels(); ++channel)
+    {
+        const ChannelCounters& counters = m_fabric->GetPort(channel).counters;
+        outcome.AddChannel(counters);
+        drops += counters.droppedFrames;
+        if (m_platform.nodeRank[m_platform.Transmitter(channel)] >= 0)
+        {
+            packets += counters.dataFrames;
+        }
+    }
+    for (RankId rank = 0; rank < m_platform.Ranks(); ++rank)
+    {
+        const NicCounters& counters = m_transport->CountersOf(rank);
+        outcome.rankSentPayloadBytes.push_back(counters.sentPayloadBytes);
+        outcome.rankReceivedPayloadBytes.push_back(counters.receivedPayloadBytes);
+    }
+    const NicCounters total = m_transport->TotalCounters();
+    outcome.counters["events"] = static_cast<int64_t>(loop.EventCount());
+    outcome.counters["events_left"] = static_cast<int64_t>(loop.Pending());
+    outcome.counters["frames_in_flight"] = static_cast<int64_t>(m_fabric->FramesInFlight());
+    outcome.counters["packets"] = packets;
+    outcome.counters["packet_hops"] = static_cast<int64_t>(m_fabric->PacketHops());
+    outcome.counters["dropped_frames"] = drops;
+    outcome.counters["connections"] = static_cast<int64_t>(m_transport->ConnectionCount());
+    outcome.counters["acks"] = total.acksSent;
+    outcome.counters["naks"] = total.naksSent;
+    outcome.counters["timeouts"] = total.timeouts;
+    outcome.counters["repeated_packets"] = total.repeatedPackets;
+    outcome.counters["duplicate_packets"] = total.duplicatePackets;
+    outcome.counters["out_of_order_packets"] = total.outOfOrderPackets;
+    return outcome;
+}
+
+} // namespace ns3

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "run-outcome.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+namespace
+{
+
+/// Items told of a run that did not complete: enough to see the pattern.
+constexpr size_t MAX_WAITING = 20;
+
+std::string
+ReasonOf(LoopExit exit)
+{
+    switch (exit)
+    {
+    case LoopExit::EVENT_LIMIT:
+        return "event_limit";
+    case LoopExit::TIME_LIMIT:
+        return "time_limit";
+    case LoopExit::EMPTY:
+    case LoopExit::STOPPED:
+        break;
+    }
+    return "deadlock";
+}
+
+} // namespace
+
+void
+RunOutcome::AddChannel(const ChannelCounters& channel)
+{
+    channelLineBytes.push_back(channel.lineBytes);
+    channelFrames.push_back(channel.frames);
+    channelDataFrames.push_back(channel.dataFrames);
+    channelPayloadBytes.push_back(channel.payloadBytes);
+    channelDeliveredPayloadBytes.push_back(channel.deliveredPayloadBytes);
+    channelDroppedFrames.push_back(channel.droppedFrames);
+    channelBusy.push_back(channel.busy);
+    channelMaxQueueBytes.push_back(channel.maxQueueBytes);
+}
+
+void
+RunOutcome::TakeFrom(const ScheduleExecutor& executor, LoopExit exit)
+{
+    opStart = executor.StartTimes();
+    opEnd = executor.EndTimes();
+    messages = executor.Messages();
+    end = opEnd.empty() ? 0 : std::max<TimePs>(0, *std::max_element(opEnd.begin(), opEnd.end()));
+    counters["messages"] = static_cast<int64_t>(messages.Size());
+    counters["peak_instances"] = executor.PeakInstances();
+    if (executor.IsComplete())
+    {
+        exitReason = "completed";
+        return;
+    }
+    exitReason = ReasonOf(exit);
+    waiting = executor.DescribeWaiting(MAX_WAITING);
+}
+
+} // namespace ns3

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ASTRA_RUN_OUTCOME_H
+#define ASTRA_RUN_OUTCOME_H
+
+#include "../core/event-loop.h"
+#include "../core/units.h"
+#include "../fabric/port.h"
+#include "fault.h"
+#include "message-log.h"
+#include "schedule-executor.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+
+/// How far a run is: time, events, finished operations, operations.
+using ProgressHook = std::function<void(TimePs, uint64_t, uint64_t, uint64_t)>;
+
+/// What a run needs beside its subject; see astra_py.engines.base.EngineOptions.
+struct RunOptions
+{
+    uint64_t seed{1};
+    TimePs endpointDelay{0};
+    int64_t maxEvents{-1};
+    TimePs maxTime{-1};
+    Fault fault{Fault::NONE};
+    std::map<std::string, std::string> ns3Defaults;
+};
+
+/// What a run measured; see astra_py.engines.base.EngineColumns.
+struct RunOutcome
+{
+    std::string exitReason;
+    TimePs end{0};
+    std::vector<int64_t> opStart;
+    std::vector<int64_t> opEnd;
+    MessageLog messages;
+    std::vector<int64_t> channelLineBytes;
+    std::vector<int64_t> channelFrames;
+    std::vector<int64_t> channelDataFrames;
+    std::vector<int64_t> channelPayloadBytes;
+    std::vector<int64_t> channelDeliveredPayloadBytes;
+    std::vector<int64_t> channelDroppedFrames;
+    std::vector<int64_t> channelBusy;
+    std::vector<int64_t> channelMaxQueueBytes;
+    std::vector<int64_t> rankSentPayloadBytes;
+    std::vector<int64_t> rankReceivedPayloadBytes;
+    std::map<std::string, int64_t> counters;
+    std::vector<WaitingItem> waiting;
+
+    void AddChannel(const ChannelCounters& counters);
+
+    /// The executor's side: operations, messages, what waits where the run did not complete.
+    void TakeFrom(const ScheduleExecutor& executor, LoopExit exit);
+};
+
+} // namespace ns3
+
+#endif // ASTRA_RUN_OUTCOME_H

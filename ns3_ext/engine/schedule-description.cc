@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "schedule-description.h"
+
+#include "../core/errors.h"
+
+namespace ns3
+{
+
+namespace
+{
+
+/// Highest priority of a message; the class above is for acknowledgements.
+constexpr uint8_t MAX_MESSAGE_PRIORITY = 6;
+
+void
+Require(bool isFine, const std::string& where, size_t index, const std::string& what)
+{
+    if (!isFine)
+    {
+        throw ConfigError(where + ", row " + std::to_string(index) + ": " + what);
+    }
+}
+
+bool
+IsInside(int64_t value, size_t size)
+{
+    return value >= 0 && static_cast<size_t>(value) < size;
+}
+
+/// A pointer column has a row more than what it points from, starts at 0, and never falls.
+void
+CheckPointers(const std::vector<int64_t>& ptr,
+              size_t rows,
+              size_t entries,
+              const std::string& where)
+{
+    Require(ptr.size() == rows + 1 && ptr.front() == 0 && IsInside(ptr.back(), entries + 1) &&
+                static_cast<size_t>(ptr.back()) == entries,
+            where,
+            rows,
+            "the pointers of the compressed rows do not span their entries");
+    for (size_t row = 0; row < rows; ++row)
+    {
+        Require(ptr[row] <= ptr[row + 1], where, row, "the pointers of the compressed rows fall");
+    }
+}
+
+void
+CheckDependencies(const std::vector<int64_t>& ptr,
+                  const std::vector<int32_t>& op,
+                  size_t rows,
+                  const std::string& where)
+{
+    CheckPointers(ptr, rows, op.size(), where);
+    for (size_t row = 0; row < rows; ++row)
+    {
+        for (int64_t i = ptr[row]; i < ptr[row + 1]; ++i)
+        {
+            const int32_t before = op[static_cast<size_t>(i)];
+            Require(IsInside(before, row),
+                    where,
+                    row,
+                    "waits for row " + std::to_string(before) + ", which does not precede it");
+        }
+    }
+}
+
+void
+CheckPools(const PoolColumns& pools, size_t rows, size_t owners, const std::string& where)
+{
+    const size_t count = pools.owner.size();
+    Require(pools.capacity.size() == count && pools.order.size() == count,
+            where,
+            count,
+            "the pool columns differ in length");
+    for (size_t pool = 0; pool < count; ++pool)
+    {
+        Require(IsInside(pools.owner[pool], owners), where, pool, "a pool's owner does not exist");
+        Require(pools.capacity[pool] >= 1, where, pool, "a pool's capacity must be at least 1");
+        Require(pools.order[pool] <= PoolOrder::PRIORITY, where, pool, "unknown order of a pool");
+    }
+    CheckPointers(pools.usePtr, rows, pools.usePool.size(), where + " (pool uses)");
+    for (size_t i = 0; i < pools.usePool.size(); ++i)
+    {
+        Require(IsInside(pools.usePool[i], count), where, i, "uses a pool that does not exist");
+    }
+}
+
+} // namespace
+
+void
+TemplateDescription::Validate(const std::string& name) const
+{
+    const size_t ops = Ops();
+    Require(ranks >= 1, name, 0, "a group has at least one rank");
+    Require(src.size() == ops && dst.size() == ops && size.size() == ops && duration.size() == ops,
+            name,
+            ops,
+            "the operation columns differ in length");
+    for (size_t op = 0; op < ops; ++op)
+    {
+        Require(kind[op] <= OpKind::COMPUTE, name, op, "unknown kind of operation");
+        Require(IsInside(src[op], static_cast<size_t>(ranks)) &&
+                    IsInside(dst[op], static_cast<size_t>(ranks)),
+                name,
+                op,
+                "src and dst must be below " + std::to_string(ranks));
+        Require((kind[op] == OpKind::SEND) == (src[op] != dst[op]),
+                name,
+                op,
+                "a message goes to another rank, local work stays");
+        Require(size[op] >= 0 && duration[op] >= 0, name, op, "size and duration are at least 0");
+    }
+    CheckDependencies(depPtr, depOp, ops, name);
+    Require(depOn.size() == depOp.size(), name, ops, "every dependency has its moment");
+    for (size_t i = 0; i < depOn.size(); ++i)
+    {
+        Require(depOn[i] <= EdgeOn::ACKED, name, i, "unknown moment of a dependency");
+    }
+    CheckPools(pools, ops, static_cast<size_t>(ranks), name);
+    Require(pools.releaseOn.size() == pools.usePool.size(), name, ops, "every use has its moment");
+}
+
+void
+ScheduleDescription::Validate() const
+{
+    const std::string where = "schedule";
+    for (size_t i = 0; i < templates.size(); ++i)
+    {
+        templates[i].Validate("template " + std::to_string(i));
+    }
+    Require(!groupPtr.empty(), where, 0, "the groups have no pointers");
+    const size_t groups = groupPtr.size() - 1;
+    CheckPointers(groupPtr, groups, groupRank.size(), where + " (groups)");
+    for (size_t i = 0; i < groupRank.size(); ++i)
+    {
+        Require(IsInside(groupRank[i], static_cast<size_t>(ranks)),
+                where + " (groups)",
+                i,
+                "rank " + std::to_string(groupRank[i]) + " does not exist");
+    }
+    const size_t instances = instanceTemplate.size();
+    Require(instanceGroup.size() == instances && instancePriority.size() == instances,
+            where + " (instances)",
+            instances,
+            "the columns differ in length");
+    for (size_t i = 0; i < instances; ++i)
+    {
+        Require(IsInside(instanceTemplate[i], templates.size()) &&
+                    IsInside(instanceGroup[i], groups),
+                where + " (instances)",
+                i,
+                "its template or group does not exist");
+        const auto group = static_cast<size_t>(instanceGroup[i]);
+        Require(groupPtr[group + 1] - groupPtr[group] ==
+                    templates[static_cast<size_t>(instanceTemplate[i])].ranks,
+                where + " (instances)",
+                i,
+                "its group has another size than its template");
+        Require(instancePriority[i] <= MAX_MESSAGE_PRIORITY,
+                where + " (instances)",
+                i,
+                "priorities of messages are 0..6");
+    }
+    const size_t ops = Ops();
+    Require(rank.size() == ops && duration.size() == ops && instance.size() == ops &&
+                member.size() == ops && priority.size() == ops,
+            where,
+            ops,
+            "the operation columns differ in length");
+    for (size_t op = 0; op < ops; ++op)
+    {
+        Require(kind[op] <= OuterKind::MEMORY, where, op, "unknown kind of operation");
+        Require(IsInside(rank[op], static_cast<size_t>(ranks)), where, op, "no such rank");
+        Require(duration[op] >= 0, where, op, "its duration is negative");
+        if (kind[op] != OuterKind::COLLECTIVE)
+        {
+            continue;
+        }
+        Require(IsInside(instance[op], instances), where, op, "no such instance");
+        const auto group = static_cast<size_t>(instanceGroup[static_cast<size_t>(instance[op])]);
+        const int64_t place = groupPtr[group] + member[op];
+        Require(member[op] >= 0 && place < groupPtr[group + 1] &&
+                    groupRank[static_cast<size_t>(place)] == rank[op],
+                where,
+                op,
+                "its rank is not that member of its group");
+    }
+    CheckDependencies(depPtr, depOp, ops, where);
+    CheckPools(pools, ops, static_cast<size_t>(ranks), where);
+}
+
+} // namespace ns3

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ASTRA_SCHEDULE_DESCRIPTION_H
+#define ASTRA_SCHEDULE_DESCRIPTION_H
+
+#include "../core/units.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+
+/// The values are those of astra_py.collectives.schedule.OpKind.
+enum class OpKind : uint8_t
+{
+    SEND = 0,
+    REDUCE = 1,
+    COMPUTE = 2,
+};
+
+/// The values are those of astra_py.collectives.schedule.OuterKind.
+enum class OuterKind : uint8_t
+{
+    COMPUTE = 0,
+    COLLECTIVE = 1,
+    MEMORY = 2,
+};
+
+/// A moment of a message; the values are those of astra_py.collectives.schedule.EdgeOn.
+enum class EdgeOn : uint8_t
+{
+    SENT = 0,
+    DELIVERED = 1,
+    ACKED = 2,
+};
+
+constexpr size_t EDGE_MOMENTS = 3;
+
+/// The values are those of astra_py.collectives.schedule.PoolOrder.
+enum class PoolOrder : uint8_t
+{
+    FIFO = 0,
+    LIFO = 1,
+    PRIORITY = 2,
+};
+
+/// Counting semaphores and who takes them, as columns.
+struct PoolColumns
+{
+    std::vector<int32_t> owner;
+    std::vector<int32_t> capacity;
+    std::vector<PoolOrder> order;
+    std::vector<int64_t> usePtr;
+    std::vector<int32_t> usePool;
+    std::vector<EdgeOn> releaseOn; ///< Of a template's uses; empty in a schedule.
+};
+
+/// One collective in group coordinates, as columns; see astra_py.collectives.schedule.Template.
+struct TemplateDescription
+{
+    int32_t ranks{0};
+    EdgeOn notifyOn{EdgeOn::DELIVERED};
+    std::vector<OpKind> kind;
+    std::vector<int32_t> src;
+    std::vector<int32_t> dst;
+    std::vector<int64_t> size;
+    std::vector<int64_t> duration;
+    std::vector<int64_t> depPtr;
+    std::vector<int32_t> depOp;
+    std::vector<EdgeOn> depOn;
+    PoolColumns pools;
+
+    size_t Ops() const
+    {
+        return kind.size();
+    }
+
+    /**
+     * Check every column against the others.
+     *
+     * @param name What the template is called in an error.
+     * @throws ConfigError naming the operation that is wrong.
+     */
+    void Validate(const std::string& name) const;
+};
+
+/// A whole run, as columns; see astra_py.collectives.schedule.Schedule.
+struct ScheduleDescription
+{
+    int32_t ranks{0};
+    std::vector<TemplateDescription> templates;
+    std::vector<int64_t> groupPtr;
+    std::vector<int32_t> groupRank;
+    std::vector<int32_t> instanceTemplate;
+    std::vector<int32_t> instanceGroup;
+    std::vector<uint8_t> instancePriority;
+    std::vector<OuterKind> kind;
+    std::vector<int32_t> rank;
+    std::vector<int64_t> duration;
+    std::vector<int32_t> instance;
+    std::vector<int32_t> member;
+    std::vector<uint8_t> priority;
+    std::vector<int64_t> depPtr;
+    std::vector<int32_t> depOp;
+    PoolColumns pools;
+
+    size_t Ops() const
+    {
+        return kind.size();
+    }
+
+    /**
+     * Check every column against the others.
+     *
+     * @throws ConfigError naming the operation, instance or group that is wrong.
+     */
+    void Validate() const;
+};
+
+} // namespace ns3
+
+#endif // ASTRA_SCHEDULE_DESCRIPTION_H

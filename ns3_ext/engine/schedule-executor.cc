@@ -1,0 +1,666 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "schedule-executor.h"
+
+#include "../core/errors.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+namespace ns3
+{
+
+namespace
+{
+
+constexpr MessageId NO_MESSAGE = std::numeric_limits<MessageId>::max();
+constexpr uint64_t NO_OPERATION = std::numeric_limits<uint64_t>::max();
+
+} // namespace
+
+ScheduleExecutor::ScheduleExecutor(const ScheduleDescription& schedule,
+                                   EventLoop& loop,
+                                   MessageNetwork& network,
+                                   TimePs endpointDelay,
+                                   Fault fault)
+    : m_schedule(schedule),
+      m_loop(loop),
+      m_network(network),
+      m_endpointDelay(endpointDelay),
+      m_fault(fault),
+      m_ghost(NO_MESSAGE),
+      m_swapped(NO_OPERATION, NO_OPERATION),
+      m_outerEndHandler(*this),
+      m_joinHandler(*this),
+      m_innerEndHandler(*this),
+      m_deliveryHandler(*this),
+      m_ackHandler(*this),
+      m_dropHandler(*this)
+{
+    m_network.SetListener(*this);
+    m_graphs.reserve(schedule.templates.size());
+    for (const TemplateDescription& description : schedule.templates)
+    {
+        m_graphs.emplace_back(description);
+    }
+    m_instances.resize(schedule.instanceTemplate.size());
+
+    const size_t ops = schedule.Ops();
+    m_start.assign(ops, NEVER_PS);
+    m_end.assign(ops, NEVER_PS);
+    m_poolsHeld.assign(ops, 0);
+    m_waitsFor.resize(ops);
+    m_pools.Reset(schedule.pools);
+    m_successorPtr.assign(ops + 1, 0);
+    for (const int32_t before : schedule.depOp)
+    {
+        ++m_successorPtr[static_cast<size_t>(before) + 1];
+    }
+    for (size_t op = 0; op < ops; ++op)
+    {
+        m_successorPtr[op + 1] += m_successorPtr[op];
+    }
+    m_successor.resize(schedule.depOp.size());
+    std::vector<uint32_t> fill(m_successorPtr.begin(), m_successorPtr.end() - 1);
+    for (size_t op = 0; op < ops; ++op)
+    {
+        const auto begin = static_cast<size_t>(schedule.depPtr[op]);
+        const auto end = static_cast<size_t>(schedule.depPtr[op + 1]);
+        m_waitsFor[op] = static_cast<uint32_t>(end - begin);
+        for (size_t edge = begin; edge < end; ++edge)
+        {
+            m_successor[fill[static_cast<size_t>(schedule.depOp[edge])]++] =
+                static_cast<uint32_t>(op);
+        }
+    }
+    if (fault == Fault::SWAP_SIZES)
+    {
+        PlanSwap();
+    }
+}
+
+void
+ScheduleExecutor::Start()
+{
+    // Whatever these start may make others ready; those have their own way to OuterReady.
+    std::vector<uint32_t> roots;
+    for (uint32_t op = 0; op < m_schedule.Ops(); ++op)
+    {
+        if (m_waitsFor[op] == 0)
+        {
+            roots.push_back(op);
+        }
+    }
+    for (const uint32_t op : roots)
+    {
+        OuterReady(op);
+    }
+    CheckCompletion();
+}
+
+// ----------------------------------------------------------------- operations of the schedule
+
+void
+ScheduleExecutor::OuterReady(uint32_t op)
+{
+    const PoolColumns& pools = m_schedule.pools;
+    const auto uses = static_cast<uint16_t>(pools.usePtr[op + 1] - pools.usePtr[op]);
+    while (m_poolsHeld[op] < uses)
+    {
+        const auto use = static_cast<size_t>(pools.usePtr[op] + m_poolsHeld[op]);
+        if (!m_pools.Take(static_cast<size_t>(pools.usePool[use]), op, m_schedule.priority[op]))
+        {
+            return;
+        }
+        ++m_poolsHeld[op];
+    }
+    OuterStart(op);
+}
+
+void
+ScheduleExecutor::OuterStart(uint32_t op)
+{
+    m_start[op] = m_loop.Now();
+    if (m_schedule.kind[op] != OuterKind::COLLECTIVE)
+    {
+        m_loop.ScheduleTimer(m_loop.Now() + m_schedule.duration[op], m_outerEndHandler, op);
+        return;
+    }
+    const auto instance = static_cast<uint32_t>(m_schedule.instance[op]);
+    const auto index = static_cast<size_t>(m_schedule.instanceTemplate[instance]);
+    if (m_endpointDelay == 0 || m_graphs[index].Ops() == 0)
+    {
+        Join(op);
+    }
+    else
+    {
+        m_loop.ScheduleTimer(m_loop.Now() + m_endpointDelay, m_joinHandler, op);
+    }
+}
+
+void
+ScheduleExecutor::OuterEnd(uint64_t op)
+{
+    m_ended.push_back(static_cast<uint32_t>(op));
+    if (m_isFinishing)
+    {
+        return;
+    }
+    m_isFinishing = true;
+    for (size_t i = 0; i < m_ended.size(); ++i)
+    {
+        FinishOuter(m_ended[i]);
+    }
+    m_ended.clear();
+    m_isFinishing = false;
+    CheckCompletion();
+}
+
+void
+ScheduleExecutor::FinishOuter(uint32_t op)
+{
+    m_end[op] = m_loop.Now();
+    ++m_doneOps;
+    const PoolColumns& pools = m_schedule.pools;
+    for (int64_t use = pools.usePtr[op]; use < pools.usePtr[op + 1]; ++use)
+    {
+        const auto pool = static_cast<size_t>(pools.usePool[static_cast<size_t>(use)]);
+        const int64_t next = m_pools.Release(pool);
+        if (next != PoolSet::NOBODY)
+        {
+            const auto granted = static_cast<uint32_t>(next);
+            ++m_poolsHeld[granted];
+            OuterReady(granted);
+        }
+    }
+    for (uint32_t i = m_successorPtr[op]; i < m_successorPtr[op + 1]; ++i)
+    {
+        if (--m_waitsFor[m_successor[i]] == 0)
+        {
+            OuterReady(m_successor[i]);
+        }
+    }
+}
+
+void
+ScheduleExecutor::CheckCompletion()
+{
+    if (IsComplete() && m_completed)
+    {
+        const auto completed = std::exchange(m_completed, nullptr);
+        completed();
+    }
+}
+
+// ------------------------------------------------------------------ operations of an instance
+
+ScheduleExecutor::Instance&
+ScheduleExecutor::Expand(uint32_t index)
+{
+    std::unique_ptr<Instance>& place = m_instances[index];
+    if (place)
+    {
+        return *place;
+    }
+    if (m_spare.empty())
+    {
+        place = std::make_unique<Instance>();
+    }
+    else
+    {
+        place = std::move(m_spare.back());
+        m_spare.pop_back();
+    }
+    Instance& instance = *place;
+    const TemplateGraph& graph = m_graphs[static_cast<size_t>(m_schedule.instanceTemplate[index])];
+    const auto members = static_cast<size_t>(graph.Description().ranks);
+    instance.graph = &graph;
+    instance.waitsFor = graph.DependencyCounts();
+    instance.poolsHeld.assign(graph.Ops(), 0);
+    instance.partLeft = graph.PartCounts();
+    instance.outerOp.assign(members, -1);
+    instance.hasJoined.assign(members, 0);
+    instance.pools.Reset(graph.Description().pools);
+    instance.membersLeft = static_cast<uint32_t>(members);
+    instance.opsLeft = graph.Ops();
+    m_peakInstances = std::max(m_peakInstances, ++m_liveInstances);
+    return instance;
+}
+
+void
+ScheduleExecutor::Join(uint64_t outer)
+{
+    const auto op = static_cast<uint32_t>(outer);
+    const auto index = static_cast<uint32_t>(m_schedule.instance[op]);
+    const auto member = static_cast<uint32_t>(m_schedule.member[op]);
+    Instance& instance = Expand(index);
+    if (instance.hasJoined[member] != 0)
+    {
+        throw InvariantError("operation " + std::to_string(op) + " joins instance " +
+                             std::to_string(index) + " as member " + std::to_string(member) +
+                             ", which has joined already");
+    }
+    instance.hasJoined[member] = 1;
+    instance.outerOp[member] = static_cast<int32_t>(op);
+    if (instance.partLeft[member] == 0)
+    {
+        PartProgress(index, member);
+        return;
+    }
+    for (const uint32_t owned : instance.graph->Owned(member))
+    {
+        if (instance.waitsFor[owned] == 0)
+        {
+            InnerReady(index, owned);
+        }
+    }
+}
+
+void
+ScheduleExecutor::InnerReady(uint32_t index, uint32_t op)
+{
+    Instance& instance = *m_instances[index];
+    const PoolColumns& pools = instance.graph->Description().pools;
+    const auto uses = static_cast<uint16_t>(pools.usePtr[op + 1] - pools.usePtr[op]);
+    while (instance.poolsHeld[op] < uses)
+    {
+        const auto use = static_cast<size_t>(pools.usePtr[op] + instance.poolsHeld[op]);
+        if (!instance.pools.Take(static_cast<size_t>(pools.usePool[use]), op, 0))
+        {
+            return;
+        }
+        ++instance.poolsHeld[op];
+    }
+    InnerStart(index, op);
+}
+
+void
+ScheduleExecutor::InnerStart(uint32_t index, uint32_t op)
+{
+    const Instance& instance = *m_instances[index];
+    if (instance.graph->IsMessage(op))
+    {
+        PostMessage(index, op);
+        return;
+    }
+    m_loop.ScheduleTimer(m_loop.Now() + instance.graph->Description().duration[op],
+                         m_innerEndHandler,
+                         Pack(index, op));
+}
+
+void
+ScheduleExecutor::InnerEnd(uint64_t instanceAndOp)
+{
+    const auto index = static_cast<uint32_t>(instanceAndOp >> 32);
+    const auto op = static_cast<uint32_t>(instanceAndOp);
+    Instance& instance = *m_instances[index];
+    ReleaseInner(index, op, EdgeOn::SENT);
+    ReleaseInner(index, op, EdgeOn::DELIVERED);
+    ReleaseInner(index, op, EdgeOn::ACKED);
+    Fire(index, op, EdgeOn::SENT);
+    --instance.opsLeft;
+    const auto owner = static_cast<uint32_t>(instance.graph->Description().src[op]);
+    --instance.partLeft[owner];
+    PartProgress(index, owner);
+    FreeIfOver(index);
+}
+
+void
+ScheduleExecutor::Fire(uint32_t index, uint32_t op, EdgeOn moment)
+{
+    Instance& instance = *m_instances[index];
+    for (const uint32_t next : instance.graph->Successors(op, moment))
+    {
+        const auto owner = static_cast<size_t>(instance.graph->Description().src[next]);
+        if (--instance.waitsFor[next] == 0 && instance.hasJoined[owner] != 0)
+        {
+            InnerReady(index, next);
+        }
+    }
+}
+
+void
+ScheduleExecutor::ReleaseInner(uint32_t index, uint32_t op, EdgeOn moment)
+{
+    Instance& instance = *m_instances[index];
+    const PoolColumns& pools = instance.graph->Description().pools;
+    for (auto use = static_cast<size_t>(pools.usePtr[op]);
+         use < static_cast<size_t>(pools.usePtr[op + 1]);
+         ++use)
+    {
+        if (pools.releaseOn[use] != moment)
+        {
+            continue;
+        }
+        const int64_t next = instance.pools.Release(static_cast<size_t>(pools.usePool[use]));
+        if (next != PoolSet::NOBODY)
+        {
+            const auto granted = static_cast<uint32_t>(next);
+            ++instance.poolsHeld[granted];
+            InnerReady(index, granted);
+        }
+    }
+}
+
+void
+ScheduleExecutor::PartProgress(uint32_t index, uint32_t member)
+{
+    Instance& instance = *m_instances[index];
+    if (instance.partLeft[member] == 0 && instance.hasJoined[member] != 0)
+    {
+        --instance.membersLeft;
+        const int32_t op = instance.outerOp[member];
+        FreeIfOver(index); // A part without messages may be all there is.
+        OuterEnd(static_cast<uint64_t>(op));
+    }
+}
+
+void
+ScheduleExecutor::FreeIfOver(uint32_t index)
+{
+    std::unique_ptr<Instance>& place = m_instances[index];
+    if (place && place->membersLeft == 0 && place->opsLeft == 0)
+    {
+        m_spare.push_back(std::move(place));
+        --m_liveInstances;
+    }
+}
+
+// ------------------------------------------------------------------------------------ messages
+
+void
+ScheduleExecutor::PostMessage(uint32_t index, uint32_t op)
+{
+    const TemplateDescription& description = m_instances[index]->graph->Description();
+    const auto group = static_cast<size_t>(
+        m_schedule.groupPtr[static_cast<size_t>(m_schedule.instanceGroup[index])]);
+    const int32_t src = m_schedule.groupRank[group + static_cast<size_t>(description.src[op])];
+    const int32_t dst = m_schedule.groupRank[group + static_cast<size_t>(description.dst[op])];
+    ByteCount size = description.size[op];
+    const uint64_t here = Pack(index, op);
+    if (here == m_swapped.first)
+    {
+        size = m_swappedSize.second;
+    }
+    else if (here == m_swapped.second)
+    {
+        size = m_swappedSize.first;
+    }
+    const MessageId id =
+        m_log.Append(static_cast<int32_t>(index), static_cast<int32_t>(op), src, dst, size);
+    m_log.posted[id] = m_loop.Now();
+    ++m_openMessages;
+    if (m_fault == Fault::DROP_MESSAGE && id == 0)
+    {
+        m_loop.ScheduleTimer(m_loop.Now(), m_dropHandler, id);
+        return;
+    }
+    MessageRequest request{id,
+                           static_cast<RankId>(src),
+                           static_cast<RankId>(dst),
+                           size,
+                           m_schedule.instancePriority[index]};
+    m_network.Post(request);
+    if (m_fault == Fault::DOUBLE_MESSAGE && id == 0)
+    {
+        m_ghost =
+            m_log.Append(static_cast<int32_t>(index), static_cast<int32_t>(op), src, dst, size);
+        m_log.posted[m_ghost] = m_loop.Now();
+        ++m_openMessages;
+        request.id = m_ghost;
+        m_network.Post(request);
+    }
+}
+
+void
+ScheduleExecutor::MessageSent(MessageId id)
+{
+    m_log.sent[id] = m_loop.Now();
+    if (id == m_ghost)
+    {
+        return;
+    }
+    const auto index = static_cast<uint32_t>(m_log.instance[id]);
+    const auto op = static_cast<uint32_t>(m_log.op[id]);
+    Instance& instance = *m_instances[index];
+    ReleaseInner(index, op, EdgeOn::SENT);
+    Fire(index, op, EdgeOn::SENT);
+    const auto member = static_cast<uint32_t>(instance.graph->Description().src[op]);
+    --instance.partLeft[member];
+    PartProgress(index, member);
+}
+
+void
+ScheduleExecutor::MessageDelivered(MessageId id, ByteCount bytes)
+{
+    m_log.delivered[id] = m_loop.Now();
+    m_log.deliveredBytes[id] += bytes;
+    if (id != m_ghost)
+    {
+        ReleaseInner(static_cast<uint32_t>(m_log.instance[id]),
+                     static_cast<uint32_t>(m_log.op[id]),
+                     EdgeOn::DELIVERED);
+        NotifyLater(id, EdgeOn::DELIVERED, m_deliveryHandler);
+    }
+}
+
+void
+ScheduleExecutor::MessageAcked(MessageId id)
+{
+    m_log.acked[id] = m_loop.Now();
+    --m_openMessages;
+    if (id != m_ghost)
+    {
+        const auto index = static_cast<uint32_t>(m_log.instance[id]);
+        --m_instances[index]->opsLeft;
+        ReleaseInner(index, static_cast<uint32_t>(m_log.op[id]), EdgeOn::ACKED);
+        NotifyLater(id, EdgeOn::ACKED, m_ackHandler);
+        FreeIfOver(index);
+    }
+    CheckCompletion();
+}
+
+void
+ScheduleExecutor::PacketRepeated(MessageId id)
+{
+    ++m_log.repeatedPackets[id];
+}
+
+void
+ScheduleExecutor::NotifyLater(MessageId id, EdgeOn moment, EventHandler& handler)
+{
+    const Instance& instance = *m_instances[static_cast<size_t>(m_log.instance[id])];
+    const TemplateGraph& graph = *instance.graph;
+    const bool isAwaited = graph.Description().notifyOn == moment ||
+                           !graph.Successors(static_cast<uint32_t>(m_log.op[id]), moment).empty();
+    if (!isAwaited)
+    {
+        return;
+    }
+    if (m_endpointDelay == 0)
+    {
+        Notify(id, moment);
+    }
+    else
+    {
+        m_loop.ScheduleTimer(m_loop.Now() + m_endpointDelay, handler, id);
+    }
+}
+
+void
+ScheduleExecutor::DeliveryNotified(uint64_t id)
+{
+    Notify(static_cast<MessageId>(id), EdgeOn::DELIVERED);
+}
+
+void
+ScheduleExecutor::AckNotified(uint64_t id)
+{
+    Notify(static_cast<MessageId>(id), EdgeOn::ACKED);
+}
+
+void
+ScheduleExecutor::Notify(MessageId id, EdgeOn moment)
+{
+    const auto index = static_cast<uint32_t>(m_log.instance[id]);
+    const auto op = static_cast<uint32_t>(m_log.op[id]);
+    Instance& instance = *m_instances[index];
+    const TemplateDescription& description = instance.graph->Description();
+    Fire(index, op, moment);
+    if (description.notifyOn == moment)
+    {
+        const auto member = static_cast<uint32_t>(description.dst[op]);
+        --instance.partLeft[member];
+        PartProgress(index, member);
+    }
+}
+
+// ------------------------------------------------------------------------- faults and deadlocks
+
+void
+ScheduleExecutor::DropMessage(uint64_t argument)
+{
+    const auto id = static_cast<MessageId>(argument);
+    MessageSent(id);
+    MessageDelivered(id, 0);
+    MessageAcked(id);
+}
+
+void
+ScheduleExecutor::PlanSwap()
+{
+    uint64_t first = NO_OPERATION;
+    for (uint32_t index = 0; index < m_schedule.instanceTemplate.size(); ++index)
+    {
+        const auto number = static_cast<size_t>(m_schedule.instanceTemplate[index]);
+        const TemplateDescription& description = m_schedule.templates[number];
+        for (uint32_t op = 0; op < description.Ops(); ++op)
+        {
+            if (description.kind[op] != OpKind::SEND)
+            {
+                continue;
+            }
+            if (first == NO_OPERATION)
+            {
+                first = Pack(index, op);
+                m_swappedSize.first = description.size[op];
+            }
+            else if (description.size[op] != m_swappedSize.first)
+            {
+                m_swapped = {first, Pack(index, op)};
+                m_swappedSize.second = description.size[op];
+                return;
+            }
+        }
+    }
+    throw InvariantError("fault swap_sizes: the schedule has no two messages of different sizes");
+}
+
+std::vector<WaitingItem>
+ScheduleExecutor::DescribeWaiting(size_t limit) const
+{
+    std::vector<WaitingItem> items;
+    for (uint32_t op = 0; op < m_schedule.Ops() && items.size() < limit; ++op)
+    {
+        if (m_end[op] != NEVER_PS)
+        {
+            continue;
+        }
+        WaitingItem item;
+        item.op = static_cast<int32_t>(op);
+        item.rank = m_schedule.rank[op];
+        if (m_waitsFor[op] > 0)
+        {
+            const auto begin = static_cast<size_t>(m_schedule.depPtr[op]);
+            const auto end = static_cast<size_t>(m_schedule.depPtr[op + 1]);
+            item.what = "dependency";
+            for (size_t edge = begin; edge < end && item.blocker < 0; ++edge)
+            {
+                const int32_t before = m_schedule.depOp[edge];
+                item.blocker = m_end[static_cast<size_t>(before)] == NEVER_PS ? before : -1;
+            }
+            items.push_back(item);
+        }
+        else if (m_start[op] == NEVER_PS)
+        {
+            const auto use = static_cast<size_t>(m_schedule.pools.usePtr[op] + m_poolsHeld[op]);
+            item.what = "pool";
+            item.blocker = m_schedule.pools.usePool[use];
+            items.push_back(item);
+        }
+        else if (m_schedule.kind[op] == OuterKind::COLLECTIVE)
+        {
+            DescribeParticipation(op, limit, items);
+        }
+        else
+        {
+            item.what = "operation";
+            items.push_back(item);
+        }
+    }
+    return items;
+}
+
+void
+ScheduleExecutor::DescribeParticipation(uint32_t op,
+                                        size_t limit,
+                                        std::vector<WaitingItem>& items) const
+{
+    const auto index = static_cast<uint32_t>(m_schedule.instance[op]);
+    const auto member = m_schedule.member[op];
+    WaitingItem item;
+    item.op = static_cast<int32_t>(op);
+    item.instance = static_cast<int32_t>(index);
+    item.rank = m_schedule.rank[op];
+    if (!m_instances[index])
+    {
+        item.what = "operation"; // Within the endpoint delay before it joins.
+        items.push_back(item);
+        return;
+    }
+    const Instance& instance = *m_instances[index];
+    const TemplateDescription& description = instance.graph->Description();
+    const auto group = static_cast<size_t>(
+        m_schedule.groupPtr[static_cast<size_t>(m_schedule.instanceGroup[index])]);
+    for (size_t other = 0; other < instance.hasJoined.size() && items.size() < limit; ++other)
+    {
+        if (instance.hasJoined[other] == 0)
+        {
+            item.what = "join";
+            item.rank = m_schedule.groupRank[group + other];
+            items.push_back(item);
+        }
+    }
+    std::set<int32_t> posted;
+    std::set<int32_t> delivered;
+    for (size_t id = 0; id < m_log.Size(); ++id)
+    {
+        if (m_log.instance[id] == static_cast<int32_t>(index))
+        {
+            posted.insert(m_log.op[id]);
+            if (m_log.delivered[id] != NEVER_PS)
+            {
+                delivered.insert(m_log.op[id]);
+            }
+        }
+    }
+    for (int32_t inner = 0; inner < static_cast<int32_t>(description.Ops()); ++inner)
+    {
+        const auto i = static_cast<size_t>(inner);
+        const bool isOfMember = description.src[i] == member || description.dst[i] == member;
+        if (items.size() >= limit)
+        {
+            return;
+        }
+        if (description.kind[i] == OpKind::SEND && isOfMember && !delivered.contains(inner))
+        {
+            item.what = "message";
+            item.innerOp = inner;
+            item.rank = m_schedule.groupRank[group + static_cast<size_t>(description.src[i])];
+            item.isPosted = posted.contains(inner);
+            items.push_back(item);
+        }
+    }
+}
+
+} // namespace ns3

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ASTRA_SCHEDULE_EXECUTOR_H
+#define ASTRA_SCHEDULE_EXECUTOR_H
+
+#include "../core/event-loop.h"
+#include "../core/member-handler.h"
+#include "fault.h"
+#include "message-log.h"
+#include "message-network.h"
+#include "pool-set.h"
+#include "schedule-description.h"
+#include "template-graph.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3
+{
+
+/// Something that never happened, and what it waits for; -1 where a field does not apply.
+struct WaitingItem
+{
+    std::string what;    ///< "dependency", "pool", "join", "message" or "operation".
+    int32_t op{-1};      ///< The schedule's operation that waits.
+    int32_t blocker{-1}; ///< For a dependency, the operation; for a pool, the pool.
+    int32_t instance{-1};
+    int32_t innerOp{-1};  ///< The template's operation that has not come.
+    int32_t rank{-1};     ///< Who has to do it.
+    bool isPosted{false}; ///< Whether a message was at least posted.
+};
+
+/**
+ * Runs a schedule on a network: starts what is ready, tells what waits, and keeps the times.
+ *
+ * An instance of a template is expanded when its first member joins and given back when the last
+ * part is done and the last message acknowledged, so that only what is under way is in memory.
+ * Which model carries the messages is no matter here.
+ */
+class ScheduleExecutor : public MessageListener
+{
+  public:
+    /**
+     * @param schedule Checked; must outlive the executor.
+     * @param loop The run's clock.
+     * @param network Carries the messages.
+     * @param endpointDelay Between joining and the first operation, and after each notification.
+     * @param fault For tests of the checks.
+     */
+    ScheduleExecutor(const ScheduleDescription& schedule,
+                     EventLoop& loop,
+                     MessageNetwork& network,
+                     TimePs endpointDelay,
+                     Fault fault);
+
+    /// Start all that waits for nothing.
+    void Start();
+
+    /// Called once, when every operation is done and every message acknowledged.
+    void SetCompletion(std::function<void()> completed)
+    {
+        m_completed = std::move(completed);
+    }
+
+    bool IsComplete() const
+    {
+        return m_doneOps == m_schedule.Ops() && m_openMessages == 0;
+    }
+
+    uint64_t DoneOps() const
+    {
+        return m_doneOps;
+    }
+
+    const std::vector<int64_t>& StartTimes() const
+    {
+        return m_start;
+    }
+
+    const std::vector<int64_t>& EndTimes() const
+    {
+        return m_end;
+    }
+
+    const MessageLog& Messages() const
+    {
+        return m_log;
+    }
+
+    /// Most instances that were expanded at a time.
+    uint32_t PeakInstances() const
+    {
+        return m_peakInstances;
+    }
+
+    /**
+     * What waits for what, where a run has not completed.
+     *
+     * @param limit Most items to tell.
+     */
+    std::vector<WaitingItem> DescribeWaiting(size_t limit) const;
+
+    // MessageListener
+    void MessageSent(MessageId id) override;
+    void MessageDelivered(MessageId id, ByteCount bytes) override;
+    void MessageAcked(MessageId id) override;
+    void PacketRepeated(MessageId id) override;
+
+  private:
+    /// A collective under way.
+    struct Instance
+    {
+        const TemplateGraph* graph{nullptr};
+        std::vector<uint32_t> waitsFor;  ///< Per operation: dependencies that are not met.
+        std::vector<uint16_t> poolsHeld; ///< Per operation: pools it has taken so far.
+        std::vector<uint32_t> partLeft;  ///< Per member.
+        std::vector<int32_t> outerOp;    ///< Per member: its participation, -1 before it joins.
+        std::vector<uint8_t> hasJoined;
+        PoolSet pools;
+        uint32_t membersLeft{0};
+        uint64_t opsLeft{0}; ///< Local operations not ended and messages not acknowledged.
+    };
+
+    void OuterReady(uint32_t op);
+    void OuterStart(uint32_t op);
+    void OuterEnd(uint64_t op);
+    void FinishOuter(uint32_t op);
+    void Join(uint64_t op);
+    void InnerReady(uint32_t instance, uint32_t op);
+    void InnerStart(uint32_t instance, uint32_t op);
+    void InnerEnd(uint64_t instanceAndOp);
+    void Fire(uint32_t instance, uint32_t op, EdgeOn moment);
+    void ReleaseInner(uint32_t instance, uint32_t op, EdgeOn moment);
+    void PartProgress(uint32_t instance, uint32_t member);
+    void DeliveryNotified(uint64_t id);
+    void AckNotified(uint64_t id);
+    void Notify(MessageId id, EdgeOn moment);
+    void NotifyLater(MessageId id, EdgeOn moment, EventHandler& handler);
+    void FreeIfOver(uint32_t instance);
+    void CheckCompletion();
+    Instance& Expand(uint32_t instance);
+    void PostMessage(uint32_t instance, uint32_t op);
+    void PlanSwap();
+    void DropMessage(uint64_t id);
+    void DescribeParticipation(uint32_t op, size_t limit, std::vector<WaitingItem>& items) const;
+
+    static uint64_t Pack(uint32_t instance, uint32_t op)
+    {
+        return (static_cast<uint64_t>(instance) << 32) | op;
+    }
+
+    const ScheduleDescription& m_schedule;
+    EventLoop& m_loop;
+    MessageNetwork& m_network;
+    const TimePs m_endpointDelay;
+    const Fault m_fault;
+
+    std::vector<TemplateGraph> m_graphs;
+    std::vector<std::unique_ptr<Instance>> m_instances; ///< Expanded ones only.
+    std::vector<std::unique_ptr<Instance>> m_spare;
+    uint32_t m_liveInstances{0};
+    uint32_t m_peakInstances{0};
+
+    std::vector<uint32_t> m_successorPtr;
+    std::vector<uint32_t> m_successor;
+    std::vector<uint32_t> m_waitsFor;
+    std::vector<uint16_t> m_poolsHeld;
+    std::vector<int64_t> m_start;
+    std::vector<int64_t> m_end;
+    PoolSet m_pools;
+    std::vector<uint32_t> m_ended; ///< To be finished, in order; keeps the call depth flat.
+    bool m_isFinishing{false};
+    uint64_t m_doneOps{0};
+
+    MessageLog m_log;
+    uint64_t m_openMessages{0};
+    MessageId m_ghost; ///< The second copy of a doubled message.
+    std::pair<uint64_t, uint64_t> m_swapped;
+    std::pair<ByteCount, ByteCount> m_swappedSize{0, 0};
+    std::function<void()> m_completed;
+
+    MemberHandler<ScheduleExecutor, &ScheduleExecutor::OuterEnd> m_outerEndHandler;
+    MemberHandler<ScheduleExecutor, &ScheduleExecutor::Join> m_joinHandler;
+    MemberHandler<ScheduleExecutor, &ScheduleExecutor::InnerEnd> m_innerEndHandler;
+    MemberHandler<ScheduleExecutor, &ScheduleExecutor::DeliveryNotified> m_deliveryHandler;
+    MemberHandler<ScheduleExecutor, &ScheduleExecutor::AckNotified> m_ackHandler;
+    MemberHandler<ScheduleExecutor, &ScheduleExecutor::DropMessage> m_dropHandler;
+};
+
+} // namespace ns3
+
+#endif // ASTRA_SCHEDULE_EXECUTOR_H

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "platform-description.h"
+
+#include "../core/errors.h"
+
+#include <limits>
+#include <string>
+
+namespace ns3
+{
+
+namespace
+{
+
+[[noreturn]] void
+Refuse(const std::string& what, size_t index, const std::string& why)
+{
+    throw ConfigError("platform: " + what + " " + std::to_string(index) + ": " + why);
+}
+
+} // namespace
+
+void
+PlatformDescription::Validate()
+{
+    const size_t nodes = nodeKind.size();
+    const size_t links = linkA.size();
+    if (nodeRank.size() != nodes || nodeLatency.size() != nodes || nodeForwards.size() != nodes)
+    {
+        throw ConfigError("platform: the node columns differ in length");
+    }
+    if (linkB.size() != links || linkRate.size() != links || linkDelay.size() != links ||
+        linkLoss.size() != links)
+    {
+        throw ConfigError("platform: the link columns differ in length");
+    }
+    size_t ranks = 0;
+    for (size_t node = 0; node < nodes; ++node)
+    {
+        ranks += nodeRank[node] >= 0 ? 1 : 0;
+        if (nodeLatency[node] < 0)
+        {
+            Refuse("node", node, "its latency is negative");
+        }
+    }
+    rankNode.assign(ranks, std::numeric_limits<NodeIndex>::max());
+    for (size_t node = 0; node < nodes; ++node)
+    {
+        if (nodeRank[node] < 0)
+        {
+            continue;
+        }
+        const auto rank = static_cast<size_t>(nodeRank[node]);
+        if (rank >= ranks || rankNode[rank] != std::numeric_limits<NodeIndex>::max())
+        {
+            Refuse("node", node, "ranks must be 0.." + std::to_string(ranks - 1) + ", each once");
+        }
+        rankNode[rank] = static_cast<NodeIndex>(node);
+    }
+    for (size_t link = 0; link < links; ++link)
+    {
+        if (linkA[link] >= nodes || linkB[link] >= nodes || linkA[link] == linkB[link])
+        {
+            Refuse("link", link, "its ends must be two different nodes of the platform");
+        }
+        if (linkRate[link] <= 0)
+        {
+            Refuse("link", link, "its rate must be above 0 bit/s");
+        }
+        if (linkDelay[link] < 0)
+        {
+            Refuse("link", link, "its delay is negative");
+        }
+        if (!(linkLoss[link] >= 0.0 && linkLoss[link] < 1.0))
+        {
+            Refuse("link", link, "its loss probability must be in [0, 1)");
+        }
+    }
+}
+
+} // namespace ns3

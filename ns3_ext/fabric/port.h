@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ASTRA_PORT_H
+#define ASTRA_PORT_H
+
+#include "frame.h"
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+namespace ns3
+{
+
+class FabricDevice;
+
+/// First in, first out, through the frames' own links.
+class FrameFifo
+{
+  public:
+    bool IsEmpty() const
+    {
+        return m_head == nullptr;
+    }
+
+    void Push(Frame* frame)
+    {
+        frame->next = nullptr;
+        if (m_head == nullptr)
+        {
+            m_head = frame;
+        }
+        else
+        {
+            m_tail->next = frame;
+        }
+        m_tail = frame;
+    }
+
+    Frame* Pop()
+    {
+        Frame* frame = m_head;
+        m_head = frame->next;
+        return frame;
+    }
+
+  private:
+    Frame* m_head{nullptr};
+    Frame* m_tail{nullptr};
+};
+
+/// What a channel has carried so far.
+struct ChannelCounters
+{
+    ByteCount lineBytes{0};
+    int64_t frames{0};
+    int64_t dataFrames{0};
+    ByteCount payloadBytes{0};          ///< Of data frames, repetitions included.
+    ByteCount deliveredPayloadBytes{0}; ///< Of data frames whose last byte arrived at the far end.
+    int64_t droppedFrames{0};
+    TimePs busy{0};
+    ByteCount maxQueueBytes{0};
+};
+
+/**
+ * An egress port and the channel behind it: one queue a priority, strict, and a wire.
+ *
+ * Plain state that Fabric works on; FabricDevice shows it to ns-3.
+ */
+struct Port
+{
+    // Touched for every frame.
+    TimePs busyUntil{0};
+    TimePs delay{0};
+    TimePs peerLatency{0}; ///< Forwarding latency of the node at the far end.
+    BitRate rate{0};
+    uint32_t lastLineBytes{0}; ///< Serialisation of the last size, since most frames are alike.
+    TimePs lastSerialization{0};
+    FrameSource* source{nullptr};
+    ByteCount waitingBytes{0};
+    uint32_t sendingBytes{0};  ///< Of the frame that is on the wire until busyUntil.
+    uint64_t lossThreshold{0}; ///< A frame is lost when its draw is below; 0 on a lossless link.
+    uint32_t waiting{0};       ///< Bit p is set while queue p holds frames.
+    bool isPickPending{false};
+    bool isTraced{false};
+    ChannelCounters counters;
+    std::array<FrameFifo, PRIORITIES> queue;
+    FabricDevice* device{nullptr};
+
+    /// Highest priority that waits in the queues, or -1.
+    int WaitingPriority() const
+    {
+        return static_cast<int>(std::bit_width(waiting)) - 1;
+    }
+};
+
+} // namespace ns3
+
+#endif // ASTRA_PORT_H

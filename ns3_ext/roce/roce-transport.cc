@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "roce-transport.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+namespace
+{
+
+/// Paths are kept in blocks of this many channels, so that they never move.
+constexpr size_t PATH_BLOCK = 1U << 14;
+
+} // namespace
+
+RoceTransport::RoceTransport(const PlatformDescription& platform, uint64_t seed)
+    : m_platform(platform),
+      m_routes(platform, seed)
+{
+}
+
+void
+RoceTransport::AddNic(Ptr<RoceNic> nic)
+{
+    m_nics.push_back(nic);
+}
+
+void
+RoceTransport::SetListener(MessageListener& listener)
+{
+    m_listener = &listener;
+}
+
+void
+RoceTransport::Post(const MessageRequest& request)
+{
+    m_nics[request.src]->Post(request);
+}
+
+const ChannelId*
+RoceTransport::StorePath(const std::vector<ChannelId>& path)
+{
+    if (m_pathBlocks.empty() ||
+        m_pathBlocks.back().size() + path.size() > m_pathBlocks.back().capacity())
+    {
+        m_pathBlocks.emplace_back().reserve(std::max(PATH_BLOCK, path.size()));
+    }
+    std::vector<ChannelId>& block = m_pathBlocks.back();
+    const size_t start = block.size();
+    block.insert(block.end(), path.begin(), path.end());
+    return block.data() + start;
+}
+
+QueuePair*
+RoceTransport::NewQueuePair(RankId src, RankId dst, uint32_t number)
+{
+    QueuePair* queuePair = m_queuePairs.Take();
+    if (m_freeIndices.empty())
+    {
+        queuePair->index = static_cast<uint32_t>(m_byIndex.size());
+        m_byIndex.push_back(queuePair);
+    }
+    else
+    {
+        queuePair->index = m_freeIndices.back();
+        m_freeIndices.pop_back();
+        m_byIndex[queuePair->index] = queuePair;
+    }
+    queuePair->src = src;
+    queuePair->dst = dst;
+    queuePair->number = number;
+    const uint32_t ranks = m_platform.Ranks();
+    queuePair->ringKey = (static_cast<uint64_t>((dst + ranks - src - 1) % ranks) << 32) | number;
+    m_routes.FindPath(FlowIdentity{src, dst, number}, m_scratchPath);
+    queuePair->path = StorePath(m_scratchPath);
+    queuePair->hops = static_cast<uint16_t>(m_scratchPath.size());
+    m_routes.FindPath(FlowIdentity{dst, src, number}, m_scratchPath);
+    queuePair->ackPath = StorePath(m_scratchPath);
+    queuePair->ackHops = static_cast<uint16_t>(m_scratchPath.size());
+    ++m_connectionCount;
+    return queuePair;
+}
+
+void
+RoceTransport::Release(QueuePair* queuePair)
+{
+    m_byIndex[queuePair->index] = nullptr;
+    m_freeIndices.push_back(queuePair->index);
+    m_queuePairs.Give(queuePair);
+}
+
+NicCounters
+RoceTransport::TotalCounters() const
+{
+    NicCounters total;
+    for (const Ptr<RoceNic>& nic : m_nics)
+    {
+        const NicCounters& counters = nic->Counters();
+        total.sentPayloadBytes += counters.sentPayloadBytes;
+        total.receivedPayloadBytes += counters.receivedPayloadBytes;
+        total.acksSent += counters.acksSent;
+        total.naksSent += counters.naksSent;
+        total.timeouts += counters.timeouts;
+        total.repeatedPackets += counters.repeatedPackets;
+        total.duplicatePackets += counters.duplicatePackets;
+        total.outOfOrderPackets += counters.outOfOrderPackets;
+    }
+    return total;
+}
+
+} // namespace ns3

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ASTRA_ROCE_TRANSPORT_H
+#define ASTRA_ROCE_TRANSPORT_H
+
+#include "../core/slab.h"
+#include "../engine/message-network.h"
+#include "../fabric/route-table.h"
+#include "queue-pair.h"
+#include "roce-nic.h"
+
+#include "ns3/ptr.h"
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+namespace ns3
+{
+
+/// Packets of a connection that may be unacknowledged: half the 24-bit space of sequence numbers.
+constexpr uint64_t MAX_UNACKED_PACKETS = 1ULL << 23;
+
+/**
+ * The network of RoCE NICs: what they share, and their common face to the executor.
+ */
+class RoceTransport : public MessageNetwork
+{
+  public:
+    /**
+     * @param platform Checked; must outlive the transport.
+     * @param seed The run's seed, for routes.
+     */
+    RoceTransport(const PlatformDescription& platform, uint64_t seed);
+
+    void AddNic(Ptr<RoceNic> nic);
+
+    // MessageNetwork
+    void SetListener(MessageListener& listener) override;
+    void Post(const MessageRequest& request) override;
+
+    /// A connection with its two ways, ready to be used.
+    QueuePair* NewQueuePair(RankId src, RankId dst, uint32_t number);
+
+    /// A transient connection has done its message.
+    void Release(QueuePair* queuePair);
+
+    QueuePair* QueuePairAt(uint32_t index)
+    {
+        return m_byIndex[index];
+    }
+
+    OutgoingMessage* NewMessage()
+    {
+        return m_messages.Take();
+    }
+
+    void Release(OutgoingMessage* message)
+    {
+        m_messages.Give(message);
+    }
+
+    MessageListener& Listener()
+    {
+        return *m_listener;
+    }
+
+    const PlatformDescription& Platform() const
+    {
+        return m_platform;
+    }
+
+    /// Sum over all NICs.
+    NicCounters TotalCounters() const;
+
+    const NicCounters& CountersOf(RankId rank) const
+    {
+        return m_nics[rank]->Counters();
+    }
+
+    uint64_t ConnectionCount() const
+    {
+        return m_connectionCount;
+    }
+
+  private:
+    const ChannelId* StorePath(const std::vector<ChannelId>& path);
+
+    const PlatformDescription& m_platform;
+    RouteTable m_routes;
+    std::vector<Ptr<RoceNic>> m_nics;
+    MessageListener* m_listener{nullptr};
+    Slab<QueuePair> m_queuePairs;
+    Slab<OutgoingMessage> m_messages;
+    std::vector<QueuePair*> m_byIndex;
+    std::vector<uint32_t> m_freeIndices;
+    std::deque<std::vector<ChannelId>> m_pathBlocks;
+    std::vector<ChannelId> m_scratchPath;
+    uint64_t m_connectionCount{0};
+};
+
+} // namespace ns3
+
+#endif // ASTRA_ROCE_TRANSPORT_H
