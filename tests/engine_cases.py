@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import networkx as nx
 import numpy as np
-from oracle_cases import Case
 
 from astra_py.collectives.schedule import EdgeOn, OpKind, OuterKind, Schedule, Template
 from astra_py.engines.base import AckPolicy, EngineColumns, EngineOptions, TimeRounding, TransportModel, WindowPolicy
 from astra_py.engines.packet import PacketEngine
 from astra_py.platforms.platform import NodeKind, Platform
+from oracle_cases import Case
 
 
 def platform_of(case: Case) -> Platform:

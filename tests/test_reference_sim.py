@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from recurrences import (
     Endpoint,
     Link,
@@ -215,8 +216,8 @@ def test_ack_policies_count(policy: str, every: int, acks: int) -> None:
     assert None not in sim.acked
 
 
-def test_every_counts_from_the_last_ack_and_over_messages() -> None:
-    assert run([Op(0, 1, 3 * FULL)] * 3, ack_policy=EVERY, ack_every=2).ports[2].frames == 6
+def test_every_counts_from_the_last_ack_of_whatever_reason() -> None:
+    assert run([Op(0, 1, 3 * FULL)] * 2, ack_policy=EVERY, ack_every=4).ports[2].frames == 2
 
 
 @pytest.mark.parametrize(("window", "in_flight"), [(1, 1), (FULL, 1), (FULL + 1, 2), (2 * FULL, 2)])
@@ -243,9 +244,35 @@ def test_messages_go_round_robin_over_the_queue_pairs() -> None:
     assert run(ops, qps_per_peer=0).sent == [FIRST, 3 * FIRST + LATER, 3 * FIRST + 2 * LATER]
 
 
-def test_simultaneous_arrivals_go_on_in_order_of_their_channels() -> None:
-    sim = run([Op(2, 0, FULL), Op(1, 0, FULL)], 3)
-    assert sim.delivered == [2 * (FIRST + HOP) + FIRST, 2 * (FIRST + HOP)]
+@pytest.mark.parametrize("latency_ps", [0, 300_000])
+def test_simultaneous_arrivals_go_on_in_order_of_their_channels(latency_ps: int) -> None:
+    sim = run([Op(2, 0, FULL), Op(1, 0, FULL)], 3, latency_ps)
+    assert sim.delivered == [2 * (FIRST + HOP) + latency_ps + FIRST, 2 * (FIRST + HOP) + latency_ps]
+
+
+def line_of_ranks() -> tuple[list[Node], list[Channel], Route]:
+    """Rank 1 passes on what goes between 0 and 2; channels 0 and 1 join 0 to 1, 2 and 3 join 1 to 2."""
+    ends = [(0, 1), (1, 0), (1, 2), (2, 1)]
+    ways = {(0, 1): (0,), (1, 0): (1,), (1, 2): (2,), (2, 1): (3,), (0, 2): (0, 2), (2, 0): (3, 1)}
+    channels = [Channel(tx, rx, 80 * GBPS, HOP) for tx, rx in ends]
+    return [Node(0), Node(1, 7), Node(2)], channels, lambda src, dst, qp: ways[src, dst]
+
+
+def test_rank_passes_on_before_it_sends_its_own() -> None:
+    ops = [Op(0, 2, FULL), Op(1, 2, 40 * FULL)]
+    sim = Simulator(*line_of_ranks(), Transport(payload=FULL, ack_policy=OUT_OF_BAND), ops, [0] * 3).run()
+    later = -(-(HOP + 7) // LATER)
+    assert sim.delivered == [FIRST + later * LATER + FIRST + HOP, FIRST + 39 * LATER + FIRST + HOP]
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_idle_rank_sends_its_ack_before_what_it_passes_on(is_shared: bool) -> None:
+    # Both last bytes reach rank 1 at once, that to be passed on by the lower channel.
+    _, channels, route = line_of_ranks()
+    figures = Transport(payload=FULL, is_ack_class_shared=is_shared)
+    sim = Simulator([Node(0), Node(1), Node(2)], channels, route, figures, [Op(0, 2, FULL), Op(2, 1, FULL)], [0] * 3)
+    assert sim.run().acked[1] == FIRST + HOP + ACK + HOP
+    assert sim.delivered[0] == FIRST + HOP + ACK + FIRST + HOP
 
 
 def test_dependants_learn_late_of_all_but_sent() -> None:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from engine_cases import one_instance
 
 from astra_py.collectives import EdgeOn, SystemModel, build_template
 from astra_py.config import load_scenario
 from astra_py.engines.packet import PacketEngine
 from astra_py.engines.resolve import engine_options, transport_model
 from astra_py.platforms import build_platform
+from engine_cases import one_instance
 
 MIB = 2**20
 # kind, algorithm, ranks, bytes per rank, simulated ns, messages, data packets

@@ -9,13 +9,13 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from astra_py.collectives import build_template
+from astra_py.engines.base import EngineColumns
 from engine_cases import run_packet
 from oracle_cases import Case
 from recurrences import Endpoint, Link, direct_all_to_all, one_message, ring_steps, stepwise
 from reference_sim import OUT_OF_BAND, Node, Op, Transport
-
-from astra_py.collectives import build_template
-from astra_py.engines.base import EngineColumns
 
 rates = st.integers(10**8, 10**12)
 delays = st.integers(1_000, 10**8)

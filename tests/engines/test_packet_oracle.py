@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import pytest
-from engine_cases import platform_of, run_packet
-from oracle_cases import Case, random_case
-from reference_sim import Simulator
 
 from astra_py.engines.base import EngineColumns, ExitReason
 from astra_py.engines.routes import route_paths
+from engine_cases import platform_of, run_packet
+from oracle_cases import Case, random_case
+from reference_sim import Simulator
 
 CASES = 300
 
