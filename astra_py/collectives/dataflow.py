@@ -1,30 +1,38 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The data-flow check: whether a template's messages bring every rank what the collective promises, in any timing.
 
-It needs no network. Operations are followed in order of dependency with, for each block of each rank, the set of
-ranks whose contributions are in it. Nothing is taken from luck: a message carries a block only if every message that
-wrote that block is an ancestor of it by its dependencies, and a block is written only if whoever sent it before is
-known to have sent it.
+It needs no network. Operations are followed in order of dependency with, for each block of each rank, the set of ranks
+whose contributions are in it. Nothing is taken from luck: a message carries a block only if every message that wrote
+that block is an ancestor of it by its dependencies, and a block is written only if whoever sent it before is known to
+have sent it.
 
-Blocks by collective: for all_reduce block b is the b-th of equal parts (floor or ceil, the larger first) of the
-buffer; for all_to_all and all_to_all_v block ``s * n + d`` is what rank s has for rank d; for sendrecv block 0 is the
-message. """
+Blocks by collective: for all_reduce block b is the b-th of equal parts (floor or ceil, the larger first) of the buffer;
+for all_to_all and all_to_all_v block ``s * n + d`` is what rank s has for rank d; for sendrecv block 0 is the message.
+
+A message that is combined is taken to be added on arrival; an exchange in place, where two ranks add into the buffer they
+are still sending from, is therefore refused.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable from dataclasses import dataclass from itertools import pairwise from
-typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
-import numpy as np from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-from astra_py.collectives.partition import equal_matrix, segment_bytes from astra_py.collectives.schedule import
-EdgeOn, Template from astra_py.errors import CheckError, ConfigError
+from astra_py.collectives.partition import equal_matrix, segment_bytes
+from astra_py.collectives.schedule import EdgeOn, Template
+from astra_py.errors import CheckError, ConfigError
 
 __all__ = ["check_dataflow"]
 
 
-@dataclass(frozen=True) class _Promise: """What a collective starts from and ends with; sets of ranks are bit masks,
-keys are (rank, block)."""
+@dataclass(frozen=True)
+class _Promise:
+    """What a collective starts from and ends with; sets of ranks are bit masks, keys are (rank, block)."""
 
     block_bytes: NDArray[np.int64]
     at_start: dict[tuple[int, int], int]
@@ -32,8 +40,8 @@ keys are (rank, block)."""
     name: Callable[[int], str]
 
 
-def check_dataflow(template: Template, payload: int | NDArray[np.int64]) -> None: """Check that a template does what
-its collective promises, whatever its messages' timing.
+def check_dataflow(template: Template, payload: int | NDArray[np.int64]) -> None:
+    """Check that a template does what its collective promises, whatever its messages' timing.
 
     Parameters
     ----------
@@ -48,9 +56,7 @@ its collective promises, whatever its messages' timing.
 
     Notes
     -----
-    Work grows with the square of the number of messages where dependencies are deep. A message that is combined is taken
-    to be added on arrival; an exchange in place, where two ranks add into the buffer they are still sending from, is
-    therefore refused.
+    Work grows with the square of the number of messages where dependencies are deep.
     """
     promise = _promise(template, payload)
     flow = _Flow(template, promise)
@@ -65,7 +71,8 @@ its collective promises, whatever its messages' timing.
             raise flow.error(f"rank {rank} ends with {promise.name(block)} lacking the contribution of {lacking}")
 
 
-class _Flow: """Contents and history of every (rank, block) while operations are followed."""
+class _Flow:
+    """Contents and history of every (rank, block) while operations are followed."""
 
     def __init__(self, template: Template, promise: _Promise) -> None:
         self.template = template
@@ -120,8 +127,8 @@ class _Flow: """Contents and history of every (rank, block) while operations are
         what = f"operation {op}, rank {src} to {dst}"
         if not blocks and size_bytes:
             raise self.error(f"{what}: {size_bytes} bytes, and no blocks are named for this check to follow")
-        if any(not 0 <= block < len(self.block_bytes) for block in blocks):
-            raise self.error(f"{what}: blocks {blocks}, of which there are {len(self.block_bytes)}")
+        if any(not 0 <= block < len(self.promise.block_bytes) for block in blocks):
+            raise self.error(f"{what}: blocks {blocks}, of which there are {len(self.promise.block_bytes)}")
         carried = sum(self.block_bytes[block] for block in blocks)
         if carried != size_bytes:
             raise self.error(f"{what}: {size_bytes} bytes, and its blocks have {carried}")
@@ -157,25 +164,47 @@ class _Flow: """Contents and history of every (rank, block) while operations are
         writers.append(op)
 
 
-def _promise(template: Template, payload: int | NDArray[np.int64]) -> _Promise: n = template.ranks if
-template.collective == "all_reduce" and isinstance(payload, int): # Parts of a buffer smaller than the number of parts
-are 1 byte or none, however many parts there are. parts = max(int(template.block.max()) + 1 if len(template.block)
-else 1, 1) sizes = segment_bytes(payload, parts) wanted = (1 << n) - 1 return _Promise( block_bytes=sizes,
-at_start={(rank, part): 1 << rank for rank in range(n) for part in range(parts)}, at_end={(rank, part): wanted for
-rank in range(n) for part in range(parts) if sizes[part]}, name=lambda part: f"segment {part}", ) if
-template.collective in ("all_to_all", "all_to_all_v"): matrix = equal_matrix(payload, n) if isinstance(payload, int)
-else payload pairs = [(s, d) for s in range(n) for d in range(n)] return _Promise( block_bytes=np.asarray(matrix,
-dtype=np.int64).reshape(-1), at_start={(s, s * n + d): 1 << s for s, d in pairs}, at_end={(d, s * n + d): 1 << s for
-s, d in pairs if matrix[s, d]}, name=lambda block: f"the block of rank {block // n} for rank {block % n}", ) if
-template.collective == "sendrecv" and isinstance(payload, int): return _Promise( block_bytes=np.array([payload],
-dtype=np.int64), at_start={(0, 0): 1}, at_end={(rank, 0): 1 for rank in range(n)}, name=lambda block: "the message", )
-raise ConfigError( f"the data flow of {template.collective} with a {type(payload).__name__} is not known to the check;
-it knows " "all_reduce and sendrecv with a size, all_to_all with a size or matrix, all_to_all_v with a matrix" )
+def _promise(template: Template, payload: int | NDArray[np.int64]) -> _Promise:
+    n = template.ranks
+    if template.collective == "all_reduce" and isinstance(payload, int):
+        # Parts of a buffer smaller than the number of parts are 1 byte or none, however many parts there are.
+        parts = max(int(template.block.max()) + 1 if len(template.block) else 1, 1)
+        sizes = segment_bytes(payload, parts)
+        wanted = (1 << n) - 1
+        return _Promise(
+            block_bytes=sizes,
+            at_start={(rank, part): 1 << rank for rank in range(n) for part in range(parts)},
+            at_end={(rank, part): wanted for rank in range(n) for part in range(parts) if sizes[part]},
+            name=lambda part: f"segment {part}",
+        )
+    if template.collective in ("all_to_all", "all_to_all_v"):
+        matrix = equal_matrix(payload, n) if isinstance(payload, int) else payload
+        pairs = [(s, d) for s in range(n) for d in range(n)]
+        return _Promise(
+            block_bytes=np.asarray(matrix, dtype=np.int64).reshape(-1),
+            at_start={(s, s * n + d): 1 << s for s, d in pairs},
+            at_end={(d, s * n + d): 1 << s for s, d in pairs if matrix[s, d]},
+            name=lambda block: f"the block of rank {block // n} for rank {block % n}",
+        )
+    if template.collective == "sendrecv" and isinstance(payload, int):
+        return _Promise(
+            block_bytes=np.array([payload], dtype=np.int64),
+            at_start={(0, 0): 1},
+            at_end={(rank, 0): 1 for rank in range(n)},
+            name=lambda block: "the message",
+        )
+    raise ConfigError(
+        f"the data flow of {template.collective} with a {type(payload).__name__} is not known to the check; it knows "
+        "all_reduce and sendrecv with a size, all_to_all with a size or matrix, all_to_all_v with a matrix"
+    )
 
 
-def _split(ptr: NDArray[np.int64], values: NDArray[np.integer[Any]]) -> list[list[int]]: """Compressed rows as
-lists.""" bounds, flat = ptr.tolist(), values.tolist() return [flat[a:b] for a, b in pairwise(bounds)]
+def _split(ptr: NDArray[np.int64], values: NDArray[np.integer[Any]]) -> list[list[int]]:
+    """Compressed rows as lists."""
+    bounds, flat = ptr.tolist(), values.tolist()
+    return [flat[a:b] for a, b in pairwise(bounds)]
 
 
-def _ranks(mask: int) -> str: ranks: Iterable[int] = (rank for rank in range(mask.bit_length()) if mask >> rank & 1)
-return "rank " + ", ".join(map(str, ranks))
+def _ranks(mask: int) -> str:
+    ranks: Iterable[int] = (rank for rank in range(mask.bit_length()) if mask >> rank & 1)
+    return "rank " + ", ".join(map(str, ranks))
