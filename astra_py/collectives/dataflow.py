@@ -8,9 +8,6 @@ have sent it.
 
 Blocks by collective: for all_reduce block b is the b-th of equal parts (floor or ceil, the larger first) of the buffer;
 for all_to_all and all_to_all_v block ``s * n + d`` is what rank s has for rank d; for sendrecv block 0 is the message.
-
-A message that is combined is taken to be added on arrival; an exchange in place, where two ranks add into the buffer they
-are still sending from, is therefore refused.
 """
 
 from __future__ import annotations
@@ -56,7 +53,9 @@ def check_dataflow(template: Template, payload: int | NDArray[np.int64]) -> None
 
     Notes
     -----
-    Work grows with the square of the number of messages where dependencies are deep.
+    Work grows with the square of the number of messages where dependencies are deep. A message that is combined counts
+    as added on arrival; an exchange in place, where two ranks add into the buffer that they are still sending from, is
+    therefore refused.
     """
     promise = _promise(template, payload)
     flow = _Flow(template, promise)
@@ -127,8 +126,8 @@ class _Flow:
         what = f"operation {op}, rank {src} to {dst}"
         if not blocks and size_bytes:
             raise self.error(f"{what}: {size_bytes} bytes, and no blocks are named for this check to follow")
-        if any(not 0 <= block < len(self.promise.block_bytes) for block in blocks):
-            raise self.error(f"{what}: blocks {blocks}, of which there are {len(self.promise.block_bytes)}")
+        if any(not 0 <= block < len(self.block_bytes) for block in blocks):
+            raise self.error(f"{what}: blocks {blocks}, of which there are {len(self.block_bytes)}")
         carried = sum(self.block_bytes[block] for block in blocks)
         if carried != size_bytes:
             raise self.error(f"{what}: {size_bytes} bytes, and its blocks have {carried}")
