@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Sets up an environment (lean, full or sanitize; see set_up.py), after a check of what only the system can bring.
-# PYTHON and CXX, where set, name the interpreter and the compiler to use.
+# Sets up an environment (lean, full or sanitize; see set_up.py), after a check of what only the system can bring; `missing`
+# prints the names of the packages that lack for it. PYTHON and CXX, where set, name the interpreter and the compiler.
 set -eu
 cd "$(dirname "$0")/.."
 environment=${1:-}
@@ -30,10 +30,11 @@ done
 
 missing=''
 if [ -n "$python" ]; then
-    # A Debian python3 takes its parts from python3-*, another one from packages with its own version in their names.
-    "$python" -c 'import ensurepip, venv' 2>/dev/null || missing="$missing $(basename "$python")-venv"
+    # The parts of python3 are in the packages python3-*, those of any other one in python3.N-*.
+    case "$python" in *python3) package=python3 ;; *) package=python$version ;; esac
+    "$python" -c 'import ensurepip, venv' 2>/dev/null || missing="$missing $package-venv"
     "$python" -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null ||
-        missing="$missing $(basename "$python")-dev"
+        missing="$missing $package-dev"
 elif [ -n "$seen" ]; then
     stop "Python 3.11, 3.12 or 3.13 is needed, and found was:${seen%;}." \
         "Install one of them with its -venv and -dev packages, and name it: make PYTHON=python3.12 ..."
@@ -44,6 +45,11 @@ else
 fi
 command -v "${CXX:-g++}" >/dev/null || missing="$missing g++"
 command -v make >/dev/null || missing="$missing make"
+
+if [ "$environment" = missing ]; then
+    echo "${missing# }"
+    exit
+fi
 if [ -n "$missing" ]; then
     stop "something is missing that only the system can bring. Install it with:" "    apt-get install$missing"
 fi

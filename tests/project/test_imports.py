@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Starting is quick because little is imported; what is imported is checked, since time cannot be."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+SCIENTIFIC = {"numpy", "pandas", "networkx", "pydantic", "scipy", "matplotlib"}
+EXTENSION = "astra_py._ns3_ext"
+MAIN = "from astra_py.cli import main; main()"
+
+
+def imported_by(*arguments: str) -> set[str]:
+    """The modules that an interpreter with these arguments imports."""
+    environ = {**os.environ, "PYTHONPROFILEIMPORTTIME": "1"}
+    done = subprocess.run([sys.executable, *arguments], env=environ, capture_output=True, text=True, check=True)
+    lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
+    return {line.rpartition("|")[2].strip() for line in lines}
+
+
+def test_the_profile_shows_what_is_imported() -> None:
+    assert {"json", "json.decoder"} <= imported_by("-c", "import json")
+
+
+def test_importing_the_package_imports_neither_numpy_nor_the_extension() -> None:
+    modules = imported_by("-c", "import astra_py")
+    assert "astra_py" in modules
+    assert modules & (SCIENTIFIC | {EXTENSION, "typer", "rich"}) == set()
+
+
+def test_help_imports_only_what_it_takes_to_print_it() -> None:
+    modules = imported_by("-c", MAIN, "--help")
+    assert "astra_py.cli" in modules
+    assert modules & (SCIENTIFIC | {EXTENSION}) == set()
+
+
+@pytest.mark.parametrize("command", ["run", "collective", "params", "topology", "doctor"])
+def test_help_for_a_command_imports_nothing_that_simulates(command: str) -> None:
+    modules = imported_by("-c", MAIN, command, "--help")
+    assert "astra_py.cli" in modules
+    assert modules & (SCIENTIFIC - {"pydantic"} | {EXTENSION}) == set()
