@@ -7,7 +7,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line of this process; the console script and ``python -m astra_py`` call it."""
+    """Run the command line of this process; the console script calls it."""
     from astra_py.cli.app import command
 
     command(prog_name="astra-py")

@@ -165,7 +165,6 @@ class TransportConfig(Table):
         "delivered",
         "When the receiver's side of a collective learns of a message: when it is delivered, or only when the sender "
         "has its last acknowledgement, as in ASTRA-sim on ns-3.",
-        ns3=Ns3Attribute(("ns3::RoceNic::NotifyOn",), suffix=""),
     )
     time_rounding: Annotated[str, Choice("ps_ceil", "ns_nearest")] = parameter(
         "ps_ceil",

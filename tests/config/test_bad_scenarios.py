@@ -239,7 +239,7 @@ def test_refused(bad: BadScenario) -> None:
     assert says(bad, str(caught.value)), str(caught.value)
 
 
-@pytest.mark.parametrize("arguments", [("topology",)], ids=lambda arguments: arguments[0])
+@pytest.mark.parametrize("arguments", [("topology",), ("run", "--dry-run")], ids=lambda arguments: arguments[0])
 @every_bad_scenario
 def test_exit_code_2(
     bad: BadScenario, arguments: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -62,7 +62,6 @@ def test_ack_every_out_of_range(text: str) -> None:
         ("ns3::RoceNic::QpsPerPeer", "4", ("transport", "qps_per_peer", 4)),
         ("ns3::RoceNic::SendLatency", "3us", ("transport", "send_latency", 3 * 10**6)),
         ("ns3::RoceNic::ReceiveLatency", "10ns", ("transport", "receive_latency", 10_000)),
-        ("ns3::RoceNic::NotifyOn", "acked", ("transport", "notify_on", "acked")),
         ("ns3::Fabric::TimeRounding", "ns_nearest", ("transport", "time_rounding", "ns_nearest")),
         ("ns3::FabricSwitch::ForwardingLatency", "0ns", ("platform", "switch_latency", 0)),
     ],
