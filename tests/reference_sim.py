@@ -15,8 +15,8 @@ It is written for reading, not for speed: one heap of (time, stage, order), one 
 * A window lets a queue pair send while its unacknowledged payload is below the window.
 * At one instant: (0) last bytes, by channel; an idle switch port starts a frame that reaches it at once. (1) All that
   is timed, in order of scheduling. (2) Picks of ports whose frame has just left and of idle NIC ports that got work,
-  by port. A pick takes ACKs, then forwarded data, then packets of the ready queue pairs in turn: in order of
-  ((destination - own - 1) mod ranks, queue pair), from after the one served last.
+  by port. A pick takes ACKs (where they share the data's class, only those made here), then what is passed on, then
+  packets of the ready queue pairs in turn: by ((destination - own - 1) mod ranks, queue pair), from after the last.
 """
 
 from __future__ import annotations
@@ -264,7 +264,7 @@ class Simulator:
         """Put a frame into the queue of the port it goes on by."""
         number = frame.route[frame.hop]
         port, is_nic = self.ports[number], self.nodes[self.channels[number].tx].rank >= 0
-        is_first_class = frame.is_ack and (is_nic or not self.t.is_ack_class_shared)
+        is_first_class = frame.is_ack and (frame.hop == 0 or not self.t.is_ack_class_shared)
         port.fifos[0 if is_first_class else 1].append(frame)
         if is_nic:
             self.wake(number)

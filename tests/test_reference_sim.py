@@ -275,6 +275,19 @@ def test_idle_rank_sends_its_ack_before_what_it_passes_on(is_shared: bool) -> No
     assert sim.delivered[0] == FIRST + HOP + ACK + FIRST + HOP
 
 
+def test_rank_passes_on_acks_of_a_shared_class_in_turn_with_data() -> None:
+    # The ACK for rank 2's message follows rank 0's data to rank 1, whose own frame is under way: which goes on first?
+    ops = [Op(2, 0, FULL), Op(0, 2, 40 * FULL), Op(1, 2, 60 * FULL)]
+    own, shared = (
+        Simulator(*line_of_ranks(), Transport(payload=FULL, is_ack_class_shared=is_shared), ops, [0] * 3).run().acked[0]
+        for is_shared in (False, True)
+    )
+    assert own is not None
+    assert shared is not None
+    assert (shared - own) % LATER == 0
+    assert shared > own
+
+
 def test_dependants_learn_late_of_all_but_sent() -> None:
     ops = [Op(0, 1, FULL), *(Op(0, 1, 0, deps=((0, moment),)) for moment in (SENT, DELIVERED, ACKED))]
     ops += [Op(1, duration_ps=500, deps=((0, DELIVERED),)), Op(1, 0, 0, deps=((4, SENT),))]
