@@ -35,13 +35,22 @@ class PlatformConfig(Table):
     )
     ranks: Annotated[int, Count(least=1, most=MOST_RANKS)] = parameter(8, "Number of accelerators.", source="assumed")
     link_rate: Annotated[int, QuantityRule(RATE, least=1)] = parameter(
-        "100Gbps", "Rate of every link, in each direction.", source="one 100 Gb/s NIC per GPU as in Neo, ISCA 2022"
+        "100Gbps",
+        "Rate of every link, in each direction.",
+        source="one 100 Gb/s NIC per GPU as in Neo, ISCA 2022",
+        ns3=Ns3Attribute(("ns3::FabricDevice::DataRate",), suffix=None),
     )
     link_delay: Annotated[int, QuantityRule(TIME, most=_LONGEST_DELAY)] = parameter(
-        "500ns", "Propagation delay of every link.", source="HOTI 2020, run line of the published artefact"
+        "500ns",
+        "Propagation delay of every link.",
+        source="HOTI 2020, run line of the published artefact",
+        ns3=Ns3Attribute(("ns3::FabricDevice::Delay",), suffix=None),
     )
     link_loss: Annotated[float, Number(least=0, most=1, is_most_allowed=False)] = parameter(
-        0.0, "Probability that a link loses a frame.", source="lossless Ethernet"
+        0.0,
+        "Probability that a link loses a frame.",
+        source="lossless Ethernet",
+        ns3=Ns3Attribute(("ns3::FabricDevice::LossProbability",), suffix=None),
     )
     switch_latency: Annotated[int, QuantityRule(TIME, most=_LONGEST_DELAY)] = parameter(
         "300ns",

@@ -32,6 +32,7 @@ def test_one(capsys: pytest.CaptureFixture[str]) -> None:
         "    allowed: a time of at most 100s\n"
         "    held in: ps\n"
         "    source:  HOTI 2020, run line of the published artefact\n"
+        "    ns-3:    ns3::FabricDevice::Delay\n"
     )
 
 

@@ -195,6 +195,13 @@ BAD_SCENARIOS = (
     _bad("mode of later work", "analytic.mode", "'torchrec'", "'loggp'", "analytic.mode=torchrec"),
     _bad("ns-3 name not full", "ns3.defaults", "'RoceNic'", "ns3::", 'ns3.defaults."RoceNic"=3'),
     _bad("ns-3 value a list", "ns3.defaults", "[1]", "ns-3's text", "ns3.defaults.ns3::TcpSocket::SegmentSize=[1]"),
+    _bad(
+        "ns-3 of the platform",
+        "ns3::FabricDevice::DataRate",
+        "3",
+        "platform.link_rate instead",
+        "ns3.defaults.ns3::FabricDevice::DataRate=3",
+    ),
     _bad("ns-3 no table", "ns3.defaults", "3", "a table of names", "ns3.defaults=3"),
     _bad(
         "ns-3 value of a parameter",
