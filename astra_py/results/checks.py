@@ -100,7 +100,7 @@ def _operations(record: RunRecord) -> Check:
     key = schedule.rank.astype(np.int64) * kinds + schedule.kind
     return compare(
         "operations",
-        "operations the workload declares per rank and kind, and those that started and ended",
+        "of each rank and kind, started and ended",
         np.bincount(trace.rank.astype(np.int64) * kinds + trace.kind, minlength=schedule.ranks * kinds),
         np.bincount(key[finished], minlength=schedule.ranks * kinds),
         lambda i: f"{OuterKind(i % kinds).name.lower()} on rank {i // kinds}",
@@ -129,7 +129,7 @@ def _durations(record: RunRecord) -> Check:
     local = np.flatnonzero(schedule.kind != OuterKind.COLLECTIVE)
     return compare(
         "durations",
-        "ps of compute and memory operations, declared and from start to end",
+        "ps of compute and memory operations, from start to end",
         schedule.duration_ps[local],
         columns.op_end_ps[local] - columns.op_start_ps[local],
         lambda i: f"{schedule.names[schedule.name[local[i]]]} on rank {schedule.rank[local[i]]}",
@@ -167,7 +167,7 @@ def _message_bytes(record: RunRecord) -> Check:
     )
     return compare(
         "message_bytes",
-        "payload of each message, declared and delivered",
+        "payload of each message, delivered",
         declared,
         wrong,
         lambda i: f"message {i}, rank {columns.message_src[i]} to rank {columns.message_dst[i]}",
@@ -179,7 +179,7 @@ def _rank_bytes(record: RunRecord) -> list[Check]:
     return [
         compare(
             f"{way}_bytes",
-            f"payload {way} per rank, by closed forms of the collectives and by the NIC ports",
+            f"payload {way} per rank: closed forms, and NIC ports' counters",
             declared,
             measured,
             lambda rank: f"rank {rank}",
@@ -205,10 +205,10 @@ def _link_bytes(record: RunRecord) -> list[Check]:
     return [
         compare(f"link_{name}_bytes", meaning, declared, measured, record.channel_name, is_exact=is_exact)
         for name, meaning, declared, measured in (
-            ("payload", "payload per channel, by the routes and by the ports", payload, columns.channel_payload_bytes),
+            ("payload", "payload per channel: routes, and ports' counters", payload, columns.channel_payload_bytes),
             (
                 "line",
-                "line bytes per channel, by routes, headers and acknowledgements, and by the ports",
+                "line bytes per channel: routes and headers, and ports' counters",
                 data + acks * ack_line_bytes(transport),
                 columns.channel_line_bytes,
             ),
@@ -220,7 +220,7 @@ def _nothing_left(record: RunRecord) -> Check:
     left = ("frames_in_flight", "events_left")
     return compare(
         "nothing_left",
-        "frames under way and events to come at the end of the run",
+        "frames under way or events to come at the end",
         np.zeros(len(left), dtype=np.int64),
         np.array([record.columns.counters.get(name, 0) for name in left], dtype=np.int64),
         lambda i: left[i],

@@ -32,6 +32,11 @@ class IntervalSet:
     def __or__(self, other: IntervalSet) -> IntervalSet:
         return IntervalSet(np.concatenate([self.start, other.start]), np.concatenate([self.end, other.end]))
 
+    @property
+    def length(self) -> int:
+        """How long the set is, in ps."""
+        return int(self._before[-1])
+
     def covered_before(self, moment: NDArray[np.int64]) -> NDArray[np.int64]:
         """How much of the set lies before each ``moment``; i64 of its shape."""
         moment = np.asarray(moment, dtype=np.int64)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The table of iterations: how long each took, and how much of it is exposed communication.
 
-On one rank, iteration k starts with the rank's first operation of iteration k and ends where its iteration k + 1
-starts; the first starts with the run and the last ends with the rank's last operation, so that a rank's iterations add
-up to its time. The table follows the rank that ends the run. Exposed communication is the iteration less the union of
-the rank's compute: waiting for others and update delays, which come after a collective, are part of it.
+On one rank, iteration k ends when the last operation of iterations 0 to k ends, such as its last all-reduce, and the next
+begins there: iterations overlap, and this way each holds the wait for its own collectives and all add up to the rank's
+time. The table follows the rank that ends the run. Exposed communication is the iteration's time less its compute:
+waiting for others and update delays, which come after a collective, are part of it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.collectives.schedule import OuterKind
-from astra_py.results.columns import Columns, us
+from astra_py.results.columns import Columns
+from astra_py.results.intervals import IntervalSet
 
 if TYPE_CHECKING:
     from astra_py.results.record import RunRecord
@@ -25,41 +26,51 @@ __all__ = ["iterations_table"]
 
 def iterations_table(record: RunRecord) -> Columns:
     """Columns of the table ``iterations``, one row an iteration."""
-    numbers, bounds = _bounds(record)
+    schedule = record.schedule
+    numbers = np.unique(schedule.iteration)
+    bounds = _bounds(record, numbers)
     spans = np.diff(bounds, axis=1)
     rank = int(np.argmax(bounds[:, -1]))
-    low, high, time = bounds[rank, :-1], bounds[rank, 1:], spans[rank]
-    compute, memory, communication = (
-        record.busy(rank, kind) for kind in (OuterKind.COMPUTE, OuterKind.MEMORY, OuterKind.COLLECTIVE)
-    )
-    computing = compute.covered(low, high)
-    occupied = compute | communication
-    exposed = time - computing
+    time = spans[rank]
+    busy = [_busy(record, (schedule.rank == rank) & (schedule.iteration == number)) for number in numbers]
+    compute, communication, memory = (np.array(column, dtype=np.int64) for column in zip(*busy, strict=True))
+    exposed = time - compute
+    percent = np.full(len(time), np.nan)
+    np.divide(100.0 * exposed, time, out=percent, where=time > 0)
     return {
         "iteration": numbers,
         "rank": np.full(len(numbers), rank),
-        "start_us": us(low),
-        "time_us": us(time),
-        "compute_us": us(computing),
-        "communication_us": us(communication.covered(low, high)),
-        "exposed_us": us(exposed),
-        "exposed_percent": np.divide(100.0 * exposed, time, out=np.full(len(time), np.nan), where=time > 0),
-        "memory_us": us((occupied | memory).covered(low, high) - occupied.covered(low, high)),
-        "fastest_rank_time_us": us(spans.min(axis=0)),
-        "slowest_rank_time_us": us(spans.max(axis=0)),
+        "start_us": bounds[rank, :-1] / 1e6,
+        "time_us": time / 1e6,
+        "compute_us": compute / 1e6,
+        "communication_us": communication / 1e6,
+        "exposed_us": exposed / 1e6,
+        "exposed_percent": percent,
+        "memory_us": memory / 1e6,
+        "fastest_rank_time_us": spans.min(axis=0) / 1e6,
+        "slowest_rank_time_us": spans.max(axis=0) / 1e6,
         "time_ps": time,
     }
 
 
-def _bounds(record: RunRecord) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The iterations' numbers, i64[k], and where each starts and the last one ends on each rank, i64[ranks, k + 1]."""
+def _bounds(record: RunRecord, numbers: NDArray[np.int32]) -> NDArray[np.int64]:
+    """i64[ranks, k + 1]: where each iteration begins on each rank, and where the last one ends."""
+    schedule = record.schedule
+    bounds = np.zeros((schedule.ranks, len(numbers) + 1), dtype=np.int64)
+    column = np.searchsorted(numbers, schedule.iteration) + 1
+    np.maximum.at(bounds, (schedule.rank, column), record.columns.op_end_ps)
+    # an iteration whose work was done before the one before it ended is empty
+    return np.maximum.accumulate(bounds, axis=1)
+
+
+def _busy(record: RunRecord, mine: NDArray[np.bool_]) -> tuple[int, int, int]:
+    """How long the operations ``mine`` compute, have a collective under way, and have memory work alone under way."""
     schedule, columns = record.schedule, record.columns
-    numbers, column = np.unique(schedule.iteration, return_inverse=True)
-    end = np.zeros(schedule.ranks, dtype=np.int64)
-    np.maximum.at(end, schedule.rank, columns.op_end_ps)
-    bounds = np.repeat(end[:, None], len(numbers) + 1, axis=1)
-    np.minimum.at(bounds, (schedule.rank, column), columns.op_start_ps)
-    bounds[:, 0] = 0
-    # a rank without work in an iteration, or early with work of a later one, has an empty iteration there
-    bounds = np.minimum.accumulate(bounds[:, ::-1], axis=1)[:, ::-1]
-    return numbers.astype(np.int64), bounds
+    compute, communication, memory = (
+        IntervalSet(
+            columns.op_start_ps[mine & (schedule.kind == kind)], columns.op_end_ps[mine & (schedule.kind == kind)]
+        )
+        for kind in (OuterKind.COMPUTE, OuterKind.COLLECTIVE, OuterKind.MEMORY)
+    )
+    occupied = compute | communication
+    return compute.length, communication.length, (occupied | memory).length - occupied.length

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["report"]
 
+_WIDTH = 100
 #: So many iterations are printed one by one; of more, the first and the last of these.
 _MOST_ITERATIONS = 8
 
@@ -36,9 +37,10 @@ def _head(result: Result) -> list[str]:
         manifest["title"],
         f"{platform['ranks']} ranks on {platform['name']} (links: {links})",
         f"engine {manifest['engine']}, seed {manifest['seed']}, digest {result.digest[:12]}",
-        *manifest["notes"],
     ]
-    return [part for line in lines for part in textwrap.wrap(line, 100)]
+    for note in manifest["notes"]:
+        lines += textwrap.wrap(note, _WIDTH, initial_indent="- ", subsequent_indent="  ")
+    return lines
 
 
 def _iterations(result: Result) -> list[str]:
@@ -56,7 +58,8 @@ def _iterations(result: Result) -> list[str]:
         for i in shown
     ]
     if count > 1:
-        total = [figure(float(table[column].sum())) for column in columns]
+        # collectives of different iterations overlap, so that their times do not add up
+        total = ["-" if column == "communication_us" else figure(float(table[column].sum())) for column in columns]
         share = 100 * table["exposed_us"].sum() / max(table["time_us"].sum(), 1e-300)
         rows.append(["run", *total, figure(share, 1)])
     return grid(header, rows)
@@ -144,11 +147,9 @@ def _links(result: Result) -> list[str]:
 
 def _cost(result: Result) -> list[str]:
     run = result.manifest["run"]
-    counted = [
-        f"{run['messages']:,} messages",
-        *(f"{value:,} {name}" for name, value in result.counters.items() if value),
-    ]
-    lines = textwrap.wrap("counted: " + ", ".join(text.replace("_", " ") for text in counted), 100)
+    counted = {"messages": run["messages"], **result.counters}
+    listed = ", ".join(f"{value:,} {name.replace('_', ' ')}" for name, value in counted.items() if value)
+    lines = textwrap.wrap(f"counted: {listed}", _WIDTH)
     return [
         *lines,
         f"cost: set-up {run['setup_cpu_s']:.2f} s and simulation {run['simulation_cpu_s']:.2f} s of CPU, "
@@ -159,5 +160,5 @@ def _cost(result: Result) -> list[str]:
 def _checks(result: Result) -> list[str]:
     rows = [[check.name, f"{check.measured:,}", check.meaning] for check in result.checks]
     width = max(len(row[1]) for row in rows)
-    lines = [f"  {name:<15} {count:>{width}}  {meaning}" for name, count, meaning in rows]
+    lines = [f"  {name:<18}  {count:>{width}}  {meaning}" for name, count, meaning in rows]
     return [f"{len(rows)} checks passed: declared = measured", *lines]

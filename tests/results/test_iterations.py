@@ -14,7 +14,7 @@ COMPUTE, COLLECTIVE, MEMORY = OuterKind.COMPUTE, OuterKind.COLLECTIVE, OuterKind
 US = 10**6
 
 
-def test_one_rank_is_split_into_compute_and_exposed_communication() -> None:
+def test_an_iteration_is_its_compute_and_exposed_communication() -> None:
     table = iterations_table(
         local_record(
             [
@@ -37,12 +37,25 @@ def test_one_rank_is_split_into_compute_and_exposed_communication() -> None:
     assert list(table) == [column.name for column in TABLES["iterations"]]
 
 
-def test_a_collective_that_outlasts_its_iteration_counts_where_it_is_under_way() -> None:
-    table = iterations_table(
-        local_record([(0, COMPUTE, 0, 0, 5 * US), (0, COLLECTIVE, 0, 2 * US, 9 * US), (0, COMPUTE, 1, 5 * US, 12 * US)])
-    )
-    assert table["communication_us"].tolist() == [3.0, 4.0]
-    assert table["exposed_us"].tolist() == [0.0, 0.0]
+def test_an_iteration_holds_the_wait_for_its_own_collectives() -> None:
+    # both compute 4 us and reduce for 10 us; the second one starts before the first one's reduction is done
+    rows = [
+        (COMPUTE, 0, 0, 4),
+        (COLLECTIVE, 0, 4, 14),
+        (COMPUTE, 1, 4, 5),
+        (COMPUTE, 1, 14, 17),
+        (COLLECTIVE, 1, 17, 27),
+    ]
+    table = iterations_table(local_record([(0, kind, i, a * US, b * US) for kind, i, a, b in rows]))
+    assert table["time_us"].tolist() == [14.0, 13.0]
+    assert table["compute_us"].tolist() == [4.0, 4.0]
+    assert table["exposed_us"].tolist() == [10.0, 9.0]
+
+
+def test_compute_at_the_same_time_counts_once() -> None:
+    table = iterations_table(local_record([(0, COMPUTE, 0, 0, 6 * US), (0, COMPUTE, 0, 2 * US, 8 * US)]))
+    assert table["compute_us"].tolist() == [8.0]
+    assert table["exposed_us"].tolist() == [0.0]
 
 
 def test_the_rank_that_ends_last_is_shown_beside_the_fastest_and_slowest_iteration() -> None:

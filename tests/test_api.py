@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: GPL-2.0-only
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import astra_py as ap
+from astra_py.api import FAULTS, one_collective
+from astra_py.config import load_scenario
+from small_job import COMPUTE_US, LAYERS, write_job
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_job(tmp_path_factory.mktemp("job"))
+
+
+@pytest.fixture(scope="module", params=["packet", "analytic"])
+def result(job: Path, request: pytest.FixtureRequest) -> ap.Result:
+    return ap.load(job, f"engine={request.param}").run()
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, astra_py; astra_py.ConfigError; dir(astra_py); "
+        "print([m for m in ('numpy', 'pandas', 'pydantic', 'networkx', 'astra_py._ns3_ext') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout == "[]\n"
+
+
+def test_every_public_name_is_there() -> None:
+    for name in ap.__all__:
+        assert getattr(ap, name) is not None, name
+        assert name in dir(ap)
+    with pytest.raises(AttributeError, match="no attribute 'lode'"):
+        _ = ap.lode
+
+
+def test_the_version_is_that_of_the_project() -> None:
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == ap.__version__
+
+
+def test_a_run_has_the_workloads_operations_and_compute(result: ap.Result) -> None:
+    assert result.iterations["compute_us"].tolist() == pytest.approx([COMPUTE_US] * 2)
+    assert result.iterations["time_ps"].sum() == result.operations["end_ps"].max()
+    names = ["Embedding.forward", "Top.weight_gradient", "Embedding.input_gradient", "Bottom.weight_gradient"]
+    assert result.collectives["name"].tolist() == 2 * names
+    assert result.collectives["size_bytes"].tolist() == 2 * [8000, 120000, 8000, 4003]
+    assert len(result.operations[result.operations["kind"] == "compute"]) == 4 * 2 * 9
+    assert (result.iterations["exposed_us"] > 0).all()
+
+
+def test_every_run_says_that_its_checks_passed(result: ap.Result) -> None:
+    assert len(result.checks) == 13
+    assert all(check.passed and check.declared == check.measured for check in result.checks)
+
+
+def test_a_collectives_times_are_in_order(result: ap.Result) -> None:
+    table = result.collectives
+    assert (table["ideal_time_us"] > 0).all()
+    assert (table["ideal_time_us"] < table["analytic_time_us"]).all()
+    assert (table["exposed_us"] <= table["time_us"]).all()
+    np.testing.assert_allclose(table["ratio"], table["time_us"] / table["analytic_time_us"])
+
+
+def test_the_manifest_says_what_was_run(result: ap.Result, job: Path) -> None:
+    manifest = result.manifest
+    assert manifest["scenario"]["platform"]["ranks"] == 4
+    assert manifest["versions"]["ns3"] == "3.44.post0"
+    assert manifest["platform"] == {
+        "name": "leaf_spine",
+        "ranks": 4,
+        "nodes": 8,
+        "links": {"host": 4, "fabric": 4},
+    }
+    assert any("together 25 us a rank and iteration" in note for note in manifest["notes"])
+    assert manifest["run"]["peak_rss_bytes"] > 10**7
+    assert result.digest == ap.load(job, f"engine={manifest['engine']}").digest
+
+
+def test_what_is_saved_comes_back(result: ap.Result, tmp_path: Path) -> None:
+    result.save(tmp_path / "run")
+    again = ap.read_result(tmp_path / "run")
+    for table in ("iterations", "collectives", "operations", "messages", "flows", "links"):
+        pd.testing.assert_frame_equal(getattr(again, table), getattr(result, table), check_exact=True)
+    assert again.report() == result.report()
+
+
+def test_the_same_seed_gives_the_same_tables(job: Path) -> None:
+    first, second = ap.load(job).run(), ap.load(job).run()
+    pd.testing.assert_frame_equal(first.messages, second.messages, check_exact=True)
+    pd.testing.assert_frame_equal(first.links, second.links, check_exact=True)
+    assert first.counters == second.counters
+
+
+def test_half_the_rate_takes_longer(job: Path) -> None:
+    times = [
+        ap.load(job, f"platform.link_rate={rate}").run().iterations["time_us"].sum() for rate in ("100Gbps", "50Gbps")
+    ]
+    assert times[0] < times[1]
+
+
+def test_the_estimate_is_what_the_run_counts(job: Path) -> None:
+    run = ap.load(job)
+    estimate, result = run.estimate(), run.run()
+    assert estimate.ranks == 4
+    assert estimate.operations == len(result.operations)
+    assert estimate.collectives == len(result.collectives)
+    assert estimate.messages == len(result.messages)
+    assert estimate.packets == result.flows["packets"].sum() == result.counters["packets"]
+    assert estimate.packet_hops == result.links["frames"].sum() == result.counters["packet_hops"]
+
+
+@pytest.mark.parametrize("engine", ["packet", "analytic"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_found(job: Path, monkeypatch: pytest.MonkeyPatch, engine: str, fault: str) -> None:
+    monkeypatch.setenv("ASTRA_PY_FAULT", fault)
+    with pytest.raises(ap.SimulationError) as caught:
+        ap.load(job, f"engine={engine}").run()
+    assert caught.value.exit_code == 3
+    assert caught.value.__notes__ == [f"while simulating {job}"]
+
+
+def test_an_unknown_fault_is_refused(job: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASTRA_PY_FAULT", "lose_everything")
+    with pytest.raises(ap.ConfigError, match="ASTRA_PY_FAULT = 'lose_everything'; allowed: drop_message"):
+        ap.load(job).run()
+
+
+@pytest.mark.parametrize(
+    "transport", ["ack=every:3", "ack=out_of_band", "ack=per_message", "qps_per_peer=2", "qps_per_peer=per_message"]
+)
+@pytest.mark.parametrize("engine", ["packet", "analytic"])
+def test_bytes_on_links_are_as_implied_under_every_policy(job: Path, transport: str, engine: str) -> None:
+    result = ap.load(job, f"transport.{transport}", f"engine={engine}").run()
+    assert len(result.checks) == 13
+
+
+def test_lost_frames_leave_the_checks_of_links_as_lower_bounds(job: Path) -> None:
+    result = ap.load(job, "platform.link_loss=0.01").run()
+    assert result.messages["retransmitted_packets"].sum() > 0
+    assert result.links["dropped_frames"].sum() > 0
+    checks = {check.name: check for check in result.checks}
+    assert checks["link_line_bytes"].measured > checks["link_line_bytes"].declared
+    assert checks["sent_bytes"].measured == checks["sent_bytes"].declared
+
+
+def test_a_limit_ends_the_run_with_its_reason(job: Path) -> None:
+    with pytest.raises(ap.SimulationError, match="event limit reached: .* operations done") as caught:
+        ap.load(job, "limits.max_events=100").run()
+    assert caught.value.reason == "event_limit"
+
+
+def test_progress_is_told(job: Path) -> None:
+    told: list[tuple[int, int, int, int]] = []
+    ap.load(job).run(progress=lambda *state: told.append(state))
+    assert all(len(state) == 4 for state in told)
+
+
+def test_a_mapping_is_a_scenario_too(job: Path) -> None:
+    tree = {"platform": {"ranks": 2}, "workload": {"file": str(job.with_name("job.txt")), "iterations": 1}}
+    result = ap.load(tree, "platform.ranks=3").run()
+    assert result.collectives["ranks"].unique().tolist() == [3]
+    assert len(result.iterations) == 1
+    assert tree["platform"] == {"ranks": 2}
+
+
+def test_a_scenario_without_a_workload_is_refused() -> None:
+    with pytest.raises(ap.ConfigError, match="workload: there is none"):
+        ap.load({"platform": {"ranks": 2}})
+
+
+def test_an_unknown_algorithm_is_named_with_its_key_even_where_it_is_not_used(job: Path) -> None:
+    run = ap.load(job, "collective.sendrecv=pigeon")
+    with pytest.raises(ap.ConfigError, match="collective.sendrecv = 'pigeon': unknown sendrecv algorithm"):
+        run.estimate()
+
+
+def test_figures_left_out_of_a_file_are_warnings(tmp_path: Path) -> None:
+    assert ap.load(write_job(tmp_path)).warnings == ()
+    (tmp_path / "job.txt").write_text(LAYERS.replace("ALLREDUCE 4003 5", "NONE 0 5"))
+    assert ap.load(tmp_path / "job.toml").warnings == (
+        "ignored: the update delay of Bottom, which follows no collective",
+    )
+
+
+def test_compute_alone_runs_and_has_nothing_exposed(tmp_path: Path) -> None:
+    job = write_job(
+        tmp_path, "HYBRID_DLRM 0\n2\nE -1 5 NONE 0 5 NONE 0 0 NONE 0 0\nT -1 5 NONE 0 5 NONE 0 5 NONE 0 0\n"
+    )
+    result = ap.load(job, "workload.iterations=1").run()
+    assert result.iterations[["time_us", "compute_us", "exposed_us"]].to_numpy().tolist() == [[0.025, 0.025, 0.0]]
+    assert len(result.collectives) == len(result.messages) == 0
+    assert "exposed" in result.report()
+
+
+def test_collectives_of_one_rank_are_no_work(job: Path) -> None:
+    with pytest.raises(ap.SimulationError, match="put no byte on any link") as caught:
+        ap.load({"platform": {"ranks": 1}, "workload": {"file": str(job.with_name("job.txt"))}}).run()
+    assert caught.value.reason == "no_work"
+
+
+def test_an_algorithm_of_ones_own_runs(job: Path) -> None:
+    @ap.collective("all_to_all", name="one_by_one")
+    def one_by_one(build: ap.ScheduleBuilder, group: object, matrix: np.ndarray) -> None:
+        n = len(matrix)
+        ranks, before = np.arange(n), None
+        for step in range(1, n):
+            to = (ranks + step) % n
+            before = build.send(ranks, to, matrix[ranks, to], before_of(before), blocks=ranks * n + to)
+
+    def before_of(ids: np.ndarray | None) -> object:
+        from astra_py.collectives import Dep, EdgeOn
+
+        return None if ids is None else Dep(ids, on=EdgeOn.SENT)
+
+    result = ap.load(job, "collective.all_to_all=one_by_one").run()
+    assert set(result.collectives["algorithm"]) == {"ring", "one_by_one"}
+
+
+def test_one_collective_among_some_ranks() -> None:
+    scenario = load_scenario({"platform": {"ranks": 6}})
+    result = one_collective(scenario, "sendrecv", 4096, (4, 1)).run()
+    assert result.messages[["src", "dst"]].to_numpy().tolist() == [[4, 1]]
+    with pytest.raises(ap.ConfigError, match="rank 6 is not on the platform; allowed: 0 to 5"):
+        one_collective(scenario, "sendrecv", 4096, (4, 6)).run()
+
+
+def test_the_digest_of_one_collective_is_its_own() -> None:
+    scenario = load_scenario({"platform": {"ranks": 6}})
+    runs = [
+        one_collective(scenario, "all_reduce", 4096),
+        one_collective(scenario, "all_reduce", 4097),
+        one_collective(scenario, "all_to_all", 4096),
+        one_collective(load_scenario({"platform": {"ranks": 7}}), "all_reduce", 4096),
+    ]
+    assert len({run.digest for run in runs}) == 4
+    assert runs[0].digest == one_collective(scenario, "all_reduce", 4096).digest
+
+
+def test_even_and_uneven_all_to_all_of_equal_parts_agree() -> None:
+    scenario = load_scenario({"platform": {"ranks": 5}})
+    even, uneven = (one_collective(scenario, kind, 40_003).run() for kind in ("all_to_all", "all_to_all_v"))
+    assert even.messages["delivered_ps"].tolist() == uneven.messages["delivered_ps"].tolist()
+    assert even.collectives["busbw_GBps"][0] == pytest.approx(uneven.collectives["busbw_GBps"][0], rel=1e-3)
