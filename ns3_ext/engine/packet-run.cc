@@ -141,6 +141,11 @@ PacketRun::ApplyDefaults()
                 continue;
             }
             isFound = true;
+            if ((info.flags & TypeId::ATTR_CONSTRUCT) == 0)
+            {
+                throw ConfigError("ns3.defaults." + name +
+                                  ": it is read-only, its value follows from the platform");
+            }
             const Ptr<AttributeValue> value = info.checker->CreateValidValue(StringValue(text));
             if (!value)
             {

@@ -435,26 +435,28 @@ ScheduleExecutor::MessageDelivered(MessageId id, ByteCount bytes)
 {
     m_log.delivered[id] = m_loop.Now();
     m_log.deliveredBytes[id] += bytes;
-    if (id != m_ghost)
-    {
-        ReleaseInner(static_cast<uint32_t>(m_log.instance[id]),
-                     static_cast<uint32_t>(m_log.op[id]),
-                     EdgeOn::DELIVERED);
-        NotifyLater(id, EdgeOn::DELIVERED, m_deliveryHandler);
-    }
+    MomentCame(id, EdgeOn::DELIVERED, m_deliveryHandler);
 }
 
 void
 ScheduleExecutor::MessageAcked(MessageId id)
 {
     m_log.acked[id] = m_loop.Now();
-    --m_openMessages;
+    MomentCame(id, EdgeOn::ACKED, m_ackHandler);
+}
+
+void
+ScheduleExecutor::MomentCame(MessageId id, EdgeOn moment, EventHandler& handler)
+{
+    // A receive latency may put the delivery after the acknowledgement.
+    const bool isOver = m_log.delivered[id] != NEVER_PS && m_log.acked[id] != NEVER_PS;
+    m_openMessages -= isOver ? 1 : 0;
     if (id != m_ghost)
     {
         const auto index = static_cast<uint32_t>(m_log.instance[id]);
-        --m_instances[index]->opsLeft;
-        ReleaseInner(index, static_cast<uint32_t>(m_log.op[id]), EdgeOn::ACKED);
-        NotifyLater(id, EdgeOn::ACKED, m_ackHandler);
+        m_instances[index]->opsLeft -= isOver ? 1 : 0;
+        ReleaseInner(index, static_cast<uint32_t>(m_log.op[id]), moment);
+        NotifyLater(id, moment, handler);
         FreeIfOver(index);
     }
     CheckCompletion();

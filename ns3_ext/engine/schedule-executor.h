@@ -37,7 +37,7 @@ struct WaitingItem
  * Runs a schedule on a network: starts what is ready, tells what waits, and keeps the times.
  *
  * An instance of a template is expanded when its first member joins and given back when the last
- * part is done and the last message acknowledged, so that only what is under way is in memory.
+ * part is done and the last message over, so that only what is under way is in memory.
  * Which model carries the messages is no matter here.
  */
 class ScheduleExecutor : public MessageListener
@@ -59,7 +59,7 @@ class ScheduleExecutor : public MessageListener
     /// Start all that waits for nothing.
     void Start();
 
-    /// Called once, when every operation is done and every message acknowledged.
+    /// Called once, when every operation is done and every message over.
     void SetCompletion(std::function<void()> completed)
     {
         m_completed = std::move(completed);
@@ -121,7 +121,7 @@ class ScheduleExecutor : public MessageListener
         std::vector<uint8_t> hasJoined;
         PoolSet pools;
         uint32_t membersLeft{0};
-        uint64_t opsLeft{0}; ///< Local operations not ended and messages not acknowledged.
+        uint64_t opsLeft{0}; ///< Local operations and messages that are not over.
     };
 
     void OuterReady(uint32_t op);
@@ -138,6 +138,7 @@ class ScheduleExecutor : public MessageListener
     void DeliveryNotified(uint64_t id);
     void AckNotified(uint64_t id);
     void Notify(MessageId id, EdgeOn moment);
+    void MomentCame(MessageId id, EdgeOn moment, EventHandler& handler);
     void NotifyLater(MessageId id, EdgeOn moment, EventHandler& handler);
     void FreeIfOver(uint32_t instance);
     void CheckCompletion();

@@ -707,7 +707,7 @@ RoceNic::Acknowledge(QueuePair* queuePair, FrameKind kind)
     {
         EventLoop& loop = m_fabric->Loop();
         loop.ScheduleTimer(loop.Now() + queuePair->ackPathLatency,
-                           m_ackHandler,
+                           m_transport->NicOf(queuePair->src).m_ackHandler,
                            (static_cast<uint64_t>(queuePair->index) << 32) | psn);
         return;
     }

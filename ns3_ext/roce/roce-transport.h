@@ -49,6 +49,11 @@ class RoceTransport : public MessageNetwork
         return m_byIndex[index];
     }
 
+    RoceNic& NicOf(RankId rank)
+    {
+        return *m_nics[rank];
+    }
+
     OutgoingMessage* NewMessage()
     {
         return m_messages.Take();
