@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Estimate", "estimate_run"]
 
-#: CPU time of one frame on one link in the packet engine, and of one message; measured on a 2-core x86-64 of 2023.
-_FRAME_HOP_S = 60e-9
-_MESSAGE_S = 1.5e-6
-#: CPU time of starting Python and the extension, and of reading, lowering and reporting a small run.
-_START_S = 0.5
-#: Memory of the interpreter and its libraries; of a message in the engine's and the checks' columns; of an operation.
-_START_BYTES = 130 * 10**6
-_MESSAGE_BYTES = 600
+#: CPU time of one frame on one link in the packet engine, and of one message from its posting to its checks; fitted to
+#: jobs of 8 to 128 ranks on one core of a 2-core x86-64 virtual machine, 2026.
+_FRAME_HOP_S = 0.2e-6
+_MESSAGE_S = 3e-6
+#: CPU time of starting Python and the extension, and of reading, lowering and reporting a small run; measured there.
+_START_S = 0.7
+#: Memory of the interpreter and its libraries, of a message in columns, and of an operation; measured there.
+_START_BYTES = 75 * 10**6
+_MESSAGE_BYTES = 240
 _OPERATION_BYTES = 400
 
 

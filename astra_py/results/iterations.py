@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The table of iterations: how long each took, and how much of it is exposed communication.
 
-On one rank, iteration k ends when the last operation of iterations 0 to k ends, such as its last all-reduce, and the next
-begins there: iterations overlap, and this way each holds the wait for its own collectives and all add up to the rank's
-time. The table follows the rank that ends the run. Exposed communication is the iteration's time less its compute:
-waiting for others and update delays, which come after a collective, are part of it.
+On one rank, iteration k ends when the last operation of iterations 0 to k ends, such as its last all-reduce, and the
+next begins there: iterations overlap, and this way each holds the wait for its own collectives and all add up to the
+rank's time. The table follows the rank that ends the run. Exposed communication is the iteration's time less its
+compute: waiting for others and update delays, which come after a collective, are part of it.
 """
 
 from __future__ import annotations
@@ -66,11 +66,7 @@ def _bounds(record: RunRecord, numbers: NDArray[np.int32]) -> NDArray[np.int64]:
 def _busy(record: RunRecord, mine: NDArray[np.bool_]) -> tuple[int, int, int]:
     """How long the operations ``mine`` compute, have a collective under way, and have memory work alone under way."""
     schedule, columns = record.schedule, record.columns
-    compute, communication, memory = (
-        IntervalSet(
-            columns.op_start_ps[mine & (schedule.kind == kind)], columns.op_end_ps[mine & (schedule.kind == kind)]
-        )
-        for kind in (OuterKind.COMPUTE, OuterKind.COLLECTIVE, OuterKind.MEMORY)
-    )
+    of_kind = [mine & (schedule.kind == kind) for kind in (OuterKind.COMPUTE, OuterKind.COLLECTIVE, OuterKind.MEMORY)]
+    compute, communication, memory = (IntervalSet(columns.op_start_ps[ops], columns.op_end_ps[ops]) for ops in of_kind)
     occupied = compute | communication
     return compute.length, communication.length, (occupied | memory).length - occupied.length

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The README is true: its picture is what its command prints, its examples run, its links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import astra_py
+from astra_py.cli.app import COMMANDS, command
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+PICTURES = re.findall(r"<!-- astra-py (.*?) -->\n```\n(.*?)```", README, re.DOTALL)
+EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+COMMAND_LINES = re.findall(r"^    astra-py (.*)$", README, re.MULTILINE)
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_like_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "workloads").symlink_to(ROOT / "workloads")
+    monkeypatch.chdir(tmp_path)
+
+
+def _run(capsys: pytest.CaptureFixture[str], arguments: str) -> str:
+    with pytest.raises(SystemExit) as caught:
+        command(shlex.split(arguments))
+    assert caught.value.code == 0
+    return capsys.readouterr().out
+
+
+def _without_cost(text: str) -> list[str]:
+    """Lines of a report but for what a run cost, which differs from machine to machine."""
+    return [line for line in text.splitlines() if not line.startswith("cost: ")]
+
+
+@pytest.mark.parametrize(("arguments", "picture"), PICTURES)
+def test_the_picture_is_what_the_command_prints(
+    capsys: pytest.CaptureFixture[str], arguments: str, picture: str
+) -> None:
+    assert _without_cost(picture) == _without_cost(_run(capsys, arguments))
+
+
+@pytest.mark.parametrize("arguments", COMMAND_LINES)
+def test_the_commands_run(capsys: pytest.CaptureFixture[str], arguments: str) -> None:
+    assert _run(capsys, arguments)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_examples_run(example: str) -> None:
+    names: dict[str, object] = {}
+    exec(example, names)
+    assert isinstance(names["run"], astra_py.Result)
+
+
+def test_there_is_a_picture_and_there_are_examples() -> None:
+    assert len(PICTURES) == 1
+    assert len(EXAMPLES) == 2
+    assert COMMAND_LINES
+
+
+def test_every_command_is_listed() -> None:
+    listed = re.findall(r"^\| `astra-py (\w+)", README, re.MULTILINE)
+    assert listed == list(COMMANDS)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(document: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", document.read_text()):
+        assert (document.parent / target).exists(), target
