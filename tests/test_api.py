@@ -158,12 +158,6 @@ def test_a_limit_ends_the_run_with_its_reason(job: Path) -> None:
     assert caught.value.reason == "event_limit"
 
 
-def test_progress_is_told(job: Path) -> None:
-    told: list[tuple[int, int, int, int]] = []
-    ap.load(job).run(progress=lambda *state: told.append(state))
-    assert all(len(state) == 4 for state in told)
-
-
 def test_a_mapping_is_a_scenario_too(job: Path) -> None:
     tree = {"platform": {"ranks": 2}, "workload": {"file": str(job.with_name("job.txt")), "iterations": 1}}
     result = ap.load(tree, "platform.ranks=3").run()

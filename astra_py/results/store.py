@@ -31,9 +31,12 @@ def require_free(folder: Path, digest: str, *, overwrite: bool = False) -> None:
 
     Raises
     ------
-    ConfigError : it is not, and ``overwrite`` is not given; or it is no folder.
+    ConfigError : it is not, and ``overwrite`` is not given; or it is no folder, or none can be made there.
     """
     if not folder.exists():
+        above = next(parent for parent in folder.absolute().parents if parent.exists())
+        if not (above.is_dir() and os.access(above, os.W_OK)):
+            raise ConfigError(f"{folder}: results cannot be written: {above} is no folder that may be written to")
         return
     if not folder.is_dir():
         raise ConfigError(f"{folder}: results go to a folder, and this is a file")

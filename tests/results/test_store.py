@@ -92,6 +92,13 @@ def test_a_file_is_no_folder(result: Result, tmp_path: Path) -> None:
         result.save(path, overwrite=True)
 
 
+def test_a_folder_below_a_file_is_refused_before_the_run(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("")
+    with pytest.raises(ConfigError, match="is no folder that may be written to"):
+        require_free(path / "deep" / "out", "a" * 64)
+
+
 def test_an_unwritten_result_leaves_nothing(result: Result, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
