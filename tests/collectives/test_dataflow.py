@@ -123,6 +123,24 @@ def test_an_exchange_needs_a_copy_of_what_was_sent() -> None:
         check_dataflow(build.build(), 8)
 
 
+def test_a_block_may_not_change_before_it_is_sent() -> None:
+    """Rank 1 may or may not have rank 0's contribution in what it sends, as both messages are free to go first."""
+    build = ScheduleBuilder("all_reduce", "hurry", 3)
+    build.send([1, 0], [2, 1], 8, blocks=0, combine=True)
+    with pytest.raises(
+        CheckError, match="operation 1, rank 0 to 1: changes segment 0 of rank 1, which operation 0 may not"
+    ):
+        check_dataflow(build.build(), 8)
+
+
+def test_what_is_not_added_replaces() -> None:
+    build = ScheduleBuilder("all_reduce", "overwrite", 2)
+    there = build.send(0, 1, 8, blocks=0)
+    build.send(1, 0, 8, after=there, blocks=0)
+    with pytest.raises(CheckError, match="rank 0 ends with segment 0 lacking the contribution of rank 1"):
+        check_dataflow(build.build(), 8)
+
+
 def test_two_writers_need_an_order() -> None:
     build = ScheduleBuilder("all_reduce", "race", 3)
     reduced = build.send([1, 2], [0, 0], 8, blocks=0, combine=True)
