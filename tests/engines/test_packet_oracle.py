@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from astra_py.engines.base import EngineColumns, ExitReason
@@ -19,8 +20,8 @@ def simulate(case: Case, seed: int) -> Simulator:
     platform = platform_of(case)
 
     def route(src: int, dst: int, qp: int) -> list[int]:
-        _, channels = route_paths(platform, seed, [src], [dst], [qp])
-        return channels.tolist()
+        _, channels = route_paths(platform, seed, np.array([src]), np.array([dst]), np.array([qp]))
+        return [int(channel) for channel in channels]
 
     return case.simulate(route)
 
@@ -50,5 +51,14 @@ def test_random_case(seed: int) -> None:
     assert columns.channel_frames.tolist() == [port.frames for port in oracle.ports], case.name
     assert columns.channel_line_bytes.tolist() == [port.line_bytes for port in oracle.ports], case.name
     assert columns.op_end_ps[1::2].tolist() == [oracle.end_ps[rank] for rank in case.group], case.name
+    sent, received = [0] * len(case.group), [0] * len(case.group)
+    for op in case.ops:
+        if op.dst is not None:
+            sent[op.owner] += op.size
+            received[op.dst] += op.size
+    assert columns.rank_sent_payload_bytes.tolist() == sent, case.name
+    assert columns.rank_received_payload_bytes.tolist() == received, case.name
+    assert columns.message_delivered_bytes.tolist() == columns.message_size_bytes.tolist(), case.name
+    assert columns.channel_delivered_payload_bytes.tolist() == columns.channel_payload_bytes.tolist(), case.name
     assert columns.message_retransmitted_packets.sum() == 0, case.name
     assert columns.counters["timeouts"] == 0, case.name
