@@ -8,7 +8,7 @@ It is written for reading, not for speed: one heap of (time, stage, order), one 
 * A message is posted when its operation starts, available to its NIC ``send_latency`` later, *sent* when its last
   packet has left the first channel, *delivered* ``receive_latency`` after its last byte arrived, and *acked* when the
   ACK that covers its last packet is back. An ACK is made when a packet's last byte arrived; under ``every``, for each
-  N-th packet since the queue pair's last ACK and for the last packet of every message.
+  N-th packet since the queue pair's last ACK; always for a message's last packet and for one that fills the window.
 * Dependants learn of *delivered* and *acked* one endpoint delay late, of *sent* and of ends of local work at once. A
   rank's operations start no earlier than one endpoint delay after it joined; its part ends when its local work is done,
   its messages are sent and those to it are notified (at ``notify_on`` + the endpoint delay).
@@ -101,6 +101,7 @@ class Frame:
     qp: QueuePair
     is_ack: bool
     is_last: bool
+    wants_ack: bool
     upto: int
     line_bytes: int
     route: Sequence[int]
@@ -139,7 +140,7 @@ class Simulator:
         self.nodes, self.channels, self.route, self.t = nodes, channels, route, transport
         self.ops, self.ranks, self.endpoint_delay_ps = ops, len(join_ps), endpoint_delay_ps
         self.heap: list[tuple[int, int, int, int, Callable[[], None]]] = []
-        self.now = self.scheduled = 0
+        self.now, self.scheduled, self.window = 0, 0, math.inf if transport.window is None else transport.window
         self.ports = [Port() for _ in channels]
         self.qps: dict[tuple[int, int, int], QueuePair] = {}
         self.posts: dict[tuple[int, int], int] = defaultdict(int)
@@ -217,7 +218,8 @@ class Simulator:
         qp.sent_bytes += payload
         if self.left[i] == 0:
             qp.messages.popleft()
-        return Frame(i, qp, False, self.left[i] == 0, qp.sent_bytes, line, qp.route)
+        asks = self.left[i] == 0 or qp.sent_bytes - qp.acked_bytes >= self.window
+        return Frame(i, qp, False, self.left[i] == 0, asks, qp.sent_bytes, line, qp.route)
 
     def wake(self, port: int) -> None:
         """A NIC port has work: it picks after all else of this instant."""
@@ -228,8 +230,7 @@ class Simulator:
     def pick(self, number: int) -> None:
         port = self.ports[number]
         port.is_busy = False
-        window = math.inf if self.t.window is None else self.t.window
-        ready = [qp for qp in port.qps if qp.messages and qp.sent_bytes - qp.acked_bytes < window]
+        ready = [qp for qp in port.qps if qp.messages and qp.sent_bytes - qp.acked_bytes < self.window]
         if port.fifos[0] or port.fifos[1]:
             self.start(number, (port.fifos[0] or port.fifos[1]).popleft())
         elif ready:
@@ -277,12 +278,12 @@ class Simulator:
             self.at(self.now + t.receive_latency_ps, lambda: self.come(frame.op, DELIVERED))
         qp.packets_since_ack += 1
         every = {PER_MESSAGE: math.inf, EVERY: t.ack_every}.get(t.ack_policy, 1)
-        if frame.is_last or qp.packets_since_ack >= every:
+        if frame.wants_ack or qp.packets_since_ack >= every:
             qp.packets_since_ack = 0
-            ack = Frame(frame.op, qp, True, frame.is_last, frame.upto, 86 if t.ack is None else t.ack, qp.reverse)
+            line = 86 if t.ack is None else t.ack
+            ack = Frame(frame.op, qp, True, frame.is_last, False, frame.upto, line, qp.reverse)
             if t.ack_policy != OUT_OF_BAND:
-                self.enqueue(ack)
-                return
+                return self.enqueue(ack)
             links = [self.channels[c] for c in qp.reverse]
             way = sum(c.delay_ps for c in links) + sum(self.nodes[c.tx].latency_ps for c in links[1:])
             self.at(self.now + way, lambda: self.receive_ack(ack))

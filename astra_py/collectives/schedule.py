@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the network sees: graphs of messages and local work, as plain columns.
 
-A :class:`Template` is one collective in group coordinates: every message, every local reduction, and what waits for what.
-A :class:`Schedule` is a whole run: computes and collective participations per rank, where a collective is an *instance*
-that refers to a template and a group. Engines expand an instance when its first member joins and free it when the last
-part is done, so that a run never holds all its messages at once.
+A :class:`Template` is one collective in group coordinates: every message, every local reduction, and what waits for
+what. A :class:`Schedule` is a whole run: computes and collective participations per rank, where a collective is an
+*instance* that refers to a template and a group. Engines expand an instance when its first member joins and free it
+when the last part is done, so that a run never holds all its messages at once.
 """
 
 from __future__ import annotations
@@ -115,10 +115,10 @@ class Template:
     @property
     def is_send(self) -> NDArray[np.bool_]:
         """bool[m]: which operations are messages."""
-        return self.kind == OpKind.SEND
+        return np.equal(self.kind, OpKind.SEND)
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row per operation: kind, src, dst, size_bytes, duration_ps, phase, chunk, after (list of predecessors)."""
+        """One row per operation: kind, src, dst, size_bytes, duration_ps, phase, chunk, after (its predecessors)."""
         import pandas as pd
 
         after = np.split(self.dep_op, self.dep_ptr[1:-1]) if len(self) else []

@@ -190,19 +190,9 @@ class TransportConfig(Table):
     def check(self) -> None:  # noqa: D102  (as the base)
         if not isinstance(self.window, int):
             return
-        packets = self.ack.every if self.ack.policy == "every" else 1
-        if self.window < packets * self.payload:
-            held = f"{packets} packet{'s' if packets > 1 else ''} of transport.payload = {format_size(self.payload)}"
-            why = "nothing could be sent" if packets == 1 else f"transport.ack = {self.text('ack')!r} would never come"
+        if self.window < self.payload:
             raise FieldError(
                 "window",
-                f"{self.text('window')!r} does not hold {held}, so {why}",
-                f"'none' or 'bdp' or at least {format_size(packets * self.payload)}",
-            )
-        if self.ack.policy == "per_message":
-            raise FieldError(
-                "window",
-                f"{self.text('window')!r} with transport.ack = 'per_message' stops any longer message for ever: its "
-                "acknowledgement comes after its last packet",
-                "'none', or another transport.ack",
+                f"{self.text('window')!r} does not hold a packet of transport.payload = {format_size(self.payload)}",
+                f"'none' or 'bdp' or at least {format_size(self.payload)}",
             )

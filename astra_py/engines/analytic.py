@@ -19,9 +19,10 @@ __all__ = ["AnalyticEngine"]
 class AnalyticEngine:
     """Runs a schedule on LogGP (Alexandrov et al., SPAA 1995): messages in order of readiness, one pass over each way.
 
-    On link ``j`` of its way a message begins at ``b_j = max(b_(j-1) + latency_j, free_j)`` and holds the link for its line
-    bytes over the link's rate; it is complete its line bytes over the slowest rate after it begins on the last link.
-    Acknowledgements, windows and queues of packets do not exist here, and no frame is counted.
+    A port's messages go first in, first out. On link ``j`` of its way a message begins at
+    ``b_j = max(b_(j-1) + latency_j, free_j)`` and holds the link for its line bytes over the link's rate; it is
+    complete its line bytes over the slowest rate after it begins on the last link. Acknowledgements, windows and queues
+    of packets do not exist here, and no frame is counted.
     """
 
     name = "analytic"

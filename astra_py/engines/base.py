@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The one seam between what is to be run and what runs it.
 
-An engine gets a Schedule, a Platform and flat, resolved figures, and returns raw columns. Everything a user sees is built
-from those columns by :mod:`astra_py.results`; nothing else in the package talks to an engine's inside.
+An engine gets a Schedule, a Platform and flat, resolved figures, and returns raw columns. Everything a user sees is
+built from those columns by :mod:`astra_py.results`; nothing else in the package talks to an engine's inside.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class TransportModel:
     time_rounding: TimeRounding
 
 
-#: Called now and then while an engine runs, with (simulated time in ps, events so far, finished operations, operations).
+#: Called now and then while an engine runs: simulated time in ps, events so far, finished operations, operations.
 Progress = Callable[[int, int, int, int], None]
 
 
@@ -134,8 +134,8 @@ class EngineColumns:
     """What an engine measured, as plain columns; private to the package.
 
     Times are in ps and -1 where the moment never came. ``channel_*`` has one row per directed channel (see
-    :class:`astra_py.platforms.Platform`), ``message_*`` one row per message in order of posting, ``rank_*`` one per rank.
-    The analytic engine counts no frames: its ``channel_frames`` and the like are zero and its byte columns are computed.
+    :class:`astra_py.platforms.Platform`), ``message_*`` one row per message in order of posting, ``rank_*`` one per
+    rank. The analytic engine counts no frames: its ``channel_frames`` and the like are zero, its byte columns computed.
     """
 
     op_start_ps: NDArray[np.int64]

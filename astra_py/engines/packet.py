@@ -18,8 +18,8 @@ __all__ = ["PacketEngine"]
 class PacketEngine:
     """Runs a schedule packet by packet: RoCE NICs, links and switches, with ns-3's clock and queue replaced by our own.
 
-    Python is out of the loop while it runs, with the GIL released; Ctrl-C and the progress callback still work. ns-3 has
-    one simulator a process, so packet runs of one process follow one another.
+    Python is out of the loop while it runs, with the GIL released; Ctrl-C and the progress callback still work. ns-3
+    has one simulator a process, so packet runs of one process follow one another.
     """
 
     name = "packet"

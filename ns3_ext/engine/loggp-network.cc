@@ -16,9 +16,11 @@ LogGpNetwork::LogGpNetwork(const PlatformDescription& platform,
       m_loop(loop),
       m_routes(platform, seed),
       m_free(platform.Channels(), 0),
+      m_queue(platform.Channels()),
       m_counters(platform.Channels()),
       m_sentBytes(platform.Ranks(), 0),
       m_receivedBytes(platform.Ranks(), 0),
+      m_readyHandler(*this),
       m_sentHandler(*this),
       m_deliveredHandler(*this),
       m_ackedHandler(*this)
@@ -65,10 +67,43 @@ LogGpNetwork::Post(const MessageRequest& request)
     const uint64_t pair = (static_cast<uint64_t>(request.src) << 32) | request.dst;
     uint32_t& next = m_nextQueuePair[pair];
     const uint32_t number = m_figures.qpsPerPeer == 0 ? next++ : next++ % m_figures.qpsPerPeer;
-    const Way& way = WayOf(request.src, request.dst, number);
-    const ByteCount line = m_figures.format.MessageLine(request.size, m_figures.payload);
+    if (m_messages.size() <= request.id)
+    {
+        m_messages.resize(request.id + 1);
+    }
+    m_messages[request.id] = Message{request, number, 0};
+    if (m_figures.sendLatency == 0)
+    {
+        BecomeReady(request.id);
+    }
+    else
+    {
+        m_loop.ScheduleTimer(m_loop.Now() + m_figures.sendLatency, m_readyHandler, request.id);
+    }
+}
 
-    TimePs begin = m_loop.Now() + m_figures.sendLatency;
+void
+LogGpNetwork::BecomeReady(uint64_t id)
+{
+    Message& message = m_messages[id];
+    const Way& way = WayOf(message.request.src, message.request.dst, message.queuePair);
+    message.port = way.path.front();
+    std::deque<MessageId>& queue = m_queue[message.port];
+    queue.push_back(static_cast<MessageId>(id));
+    if (queue.size() == 1)
+    {
+        Begin(queue.front());
+    }
+}
+
+void
+LogGpNetwork::Begin(MessageId id)
+{
+    const Message& message = m_messages[id];
+    const MessageRequest& request = message.request;
+    const Way& way = WayOf(request.src, request.dst, message.queuePair);
+    const ByteCount line = m_figures.format.MessageLine(request.size, m_figures.payload);
+    TimePs begin = m_loop.Now();
     TimePs sent = begin;
     for (size_t hop = 0; hop < way.path.size(); ++hop)
     {
@@ -92,30 +127,33 @@ LogGpNetwork::Post(const MessageRequest& request)
         counters.deliveredPayloadBytes += request.size;
         counters.busy += held;
     }
-    const TimePs delivered = begin + SerializationTime(line, way.slowestRate, m_figures.rounding) +
-                             m_platform.Delay(way.path.back()) + m_figures.receiveLatency;
-    const TimePs acked = delivered - m_figures.receiveLatency + way.ackLatency;
-    m_size.resize(request.id + 1, 0);
-    m_dst.resize(request.id + 1, 0);
-    m_size[request.id] = request.size;
-    m_dst[request.id] = request.dst;
+    const TimePs arrived = begin + SerializationTime(line, way.slowestRate, m_figures.rounding) +
+                           m_platform.Delay(way.path.back());
+    const TimePs delivered = arrived + m_figures.receiveLatency;
     m_sentBytes[request.src] += request.size;
-    m_loop.ScheduleTimer(sent, m_sentHandler, request.id);
-    m_loop.ScheduleTimer(delivered, m_deliveredHandler, request.id);
-    m_loop.ScheduleTimer(std::max(acked, delivered), m_ackedHandler, request.id);
+    m_loop.ScheduleTimer(sent, m_sentHandler, id);
+    m_loop.ScheduleTimer(delivered, m_deliveredHandler, id);
+    m_loop.ScheduleTimer(arrived + way.ackLatency, m_ackedHandler, id);
 }
 
 void
 LogGpNetwork::Sent(uint64_t id)
 {
+    std::deque<MessageId>& queue = m_queue[m_messages[id].port];
+    queue.pop_front();
+    if (!queue.empty())
+    {
+        Begin(queue.front());
+    }
     m_listener->MessageSent(static_cast<MessageId>(id));
 }
 
 void
 LogGpNetwork::Delivered(uint64_t id)
 {
-    m_receivedBytes[m_dst[id]] += m_size[id];
-    m_listener->MessageDelivered(static_cast<MessageId>(id), m_size[id]);
+    const MessageRequest& request = m_messages[id].request;
+    m_receivedBytes[request.dst] += request.size;
+    m_listener->MessageDelivered(request.id, request.size);
 }
 
 void

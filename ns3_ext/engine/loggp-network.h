@@ -10,6 +10,7 @@
 #include "transport-figures.h"
 
 #include <cstdint>
+#include <deque>
 #include <unordered_map>
 #include <vector>
 
@@ -19,7 +20,8 @@ namespace ns3
 /**
  * Messages as LogGP sees them (Alexandrov et al., SPAA 1995), on the links of a platform.
  *
- * A message is one piece that cuts through: on link j of its way it begins at
+ * Messages go in order of readiness: a port's first in, first out, each when the one before it has
+ * left. A message is one piece that cuts through: on link j of its way it begins at
  * `b_j = max(b_(j-1) + latency_j, free_j)`, holds the link for its bytes over the link's rate, and
  * is complete its bytes over the slowest rate after it begins on the last link. Bytes are line
  * bytes, so that headers count; acknowledgements, windows and queues of packets do not exist here.
@@ -66,7 +68,17 @@ class LogGpNetwork : public MessageNetwork
         BitRate slowestRate{0};
     };
 
+    /// A message and where it leaves.
+    struct Message
+    {
+        MessageRequest request{};
+        uint32_t queuePair{0};
+        ChannelId port{0};
+    };
+
     const Way& WayOf(RankId src, RankId dst, uint32_t queuePair);
+    void BecomeReady(uint64_t id);
+    void Begin(MessageId id);
     void Sent(uint64_t id);
     void Delivered(uint64_t id);
     void Acked(uint64_t id);
@@ -79,11 +91,13 @@ class LogGpNetwork : public MessageNetwork
     std::unordered_map<uint64_t, std::vector<Way>> m_ways; ///< By pair, then queue pair.
     std::unordered_map<uint64_t, uint32_t> m_nextQueuePair;
     std::vector<TimePs> m_free; ///< Per channel.
+    /// Per channel: messages that leave there first, the one under way in front.
+    std::vector<std::deque<MessageId>> m_queue;
     std::vector<ChannelCounters> m_counters;
     std::vector<ByteCount> m_sentBytes;
     std::vector<ByteCount> m_receivedBytes;
-    std::vector<ByteCount> m_size; ///< Per message.
-    std::vector<RankId> m_dst;     ///< Per message.
+    std::vector<Message> m_messages; ///< By identity.
+    MemberHandler<LogGpNetwork, &LogGpNetwork::BecomeReady> m_readyHandler;
     MemberHandler<LogGpNetwork, &LogGpNetwork::Sent> m_sentHandler;
     MemberHandler<LogGpNetwork, &LogGpNetwork::Delivered> m_deliveredHandler;
     MemberHandler<LogGpNetwork, &LogGpNetwork::Acked> m_ackedHandler;

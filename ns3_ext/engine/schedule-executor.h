@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -148,6 +149,9 @@ class ScheduleExecutor : public MessageListener
     void DropMessage(uint64_t id);
     void DescribeParticipation(uint32_t op, size_t limit, std::vector<WaitingItem>& items) const;
 
+    static constexpr MessageId NO_MESSAGE = std::numeric_limits<MessageId>::max();
+    static constexpr uint64_t NO_OPERATION = std::numeric_limits<uint64_t>::max();
+
     static uint64_t Pack(uint32_t instance, uint32_t op)
     {
         return (static_cast<uint64_t>(instance) << 32) | op;
@@ -178,8 +182,8 @@ class ScheduleExecutor : public MessageListener
 
     MessageLog m_log;
     uint64_t m_openMessages{0};
-    MessageId m_ghost; ///< The second copy of a doubled message.
-    std::pair<uint64_t, uint64_t> m_swapped;
+    MessageId m_ghost{NO_MESSAGE}; ///< The second copy of a doubled message.
+    std::pair<uint64_t, uint64_t> m_swapped{NO_OPERATION, NO_OPERATION};
     std::pair<ByteCount, ByteCount> m_swappedSize{0, 0};
     std::function<void()> m_completed;
 

@@ -43,7 +43,9 @@ struct Frame
     uint8_t priority{0};        ///< At the port where it waits.
     uint8_t transitPriority{0}; ///< At the ports after its first.
     bool isLast{false};         ///< Last packet of its message.
-    bool isRepetition{false};   ///< Sent before: counts on the wire, not as new payload.
+    bool isAckRequested{
+        false};               ///< The receiver acknowledges it whatever its policy (BTH's AckReq).
+    bool isRepetition{false}; ///< Sent before: counts on the wire, not as new payload.
 };
 
 /// A frame that waits in the fabric for its turn takes one cache line.

@@ -135,6 +135,7 @@ class RoceNic : public Object, public FrameSink
     QueuePair* SelectQueuePair(const MessageRequest& request);
     QueuePair* Connect(const MessageRequest& request, uint32_t number);
     bool CanSend(const QueuePair& queuePair) const;
+    bool IsWindowFull(const QueuePair& queuePair) const;
     void UpdateReady(QueuePair* queuePair);
     Frame* BuildDataFrame(QueuePair* queuePair);
     void HandleAck(QueuePair* queuePair, uint32_t psn, bool isNak);
@@ -163,6 +164,7 @@ class RoceNic : public Object, public FrameSink
     WindowPolicy m_windowPolicy{WindowPolicy::NONE};
     uint64_t m_window{0};
     uint32_t m_qpsPerPeer{1};
+    uint32_t m_initialPsn{0};
     Time m_timeout;
     Time m_sendLatency;
     Time m_receiveLatency;

@@ -17,9 +17,6 @@
 namespace ns3
 {
 
-/// Packets of a connection that may be unacknowledged: half the 24-bit space of sequence numbers.
-constexpr uint64_t MAX_UNACKED_PACKETS = 1ULL << 23;
-
 /**
  * The network of RoCE NICs: what they share, and their common face to the executor.
  */

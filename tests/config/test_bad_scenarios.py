@@ -132,22 +132,6 @@ BAD_SCENARIOS = (
     _bad("ack queue unknown", "transport.ack_queue", "'share'", "'own' or 'shared'", "transport.ack_queue=share"),
     _bad("window unknown", "transport.window", "'bpd'", "did you mean 'bdp'?", "transport.window=bpd"),
     _bad("window below a packet", "transport.window", "'1KiB'", "at least 4KiB", "transport.window=1KiB"),
-    _bad(
-        "window below acks",
-        "transport.window",
-        "'8KiB'",
-        "at least 12KiB",
-        "transport.window=8KiB",
-        "transport.ack=every:3",
-    ),
-    _bad(
-        "window and one ack",
-        "transport.window",
-        "'1MiB'",
-        "another transport.ack",
-        "transport.window=1MiB",
-        "transport.ack=per_message",
-    ),
     _bad("too many queue pairs", "transport.qps_per_peer", "4097", "'per_message' or", "transport.qps_per_peer=4097"),
     _bad(
         "control of later work",

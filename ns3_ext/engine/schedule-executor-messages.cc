@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The half of ScheduleExecutor that meets the network: posts, moments, notifications, faults.
+#include "../core/errors.h"
+#include "schedule-executor.h"
+
+namespace ns3
+{
+
+void
+ScheduleExecutor::PostMessage(uint32_t index, uint32_t op)
+{
+    const TemplateDescription& description = m_instances[index]->graph->Description();
+    const auto group = static_cast<size_t>(
+        m_schedule.groupPtr[static_cast<size_t>(m_schedule.instanceGroup[index])]);
+    const int32_t src = m_schedule.groupRank[group + static_cast<size_t>(description.src[op])];
+    const int32_t dst = m_schedule.groupRank[group + static_cast<size_t>(description.dst[op])];
+    ByteCount size = description.size[op];
+    const uint64_t here = Pack(index, op);
+    if (here == m_swapped.first)
+    {
+        size = m_swappedSize.second;
+    }
+    else if (here == m_swapped.second)
+    {
+        size = m_swappedSize.first;
+    }
+    const MessageId id =
+        m_log.Append(static_cast<int32_t>(index), static_cast<int32_t>(op), src, dst, size);
+    m_log.posted[id] = m_loop.Now();
+    ++m_openMessages;
+    if (m_fault == Fault::DROP_MESSAGE && id == 0)
+    {
+        m_loop.ScheduleTimer(m_loop.Now(), m_dropHandler, id);
+        return;
+    }
+    MessageRequest request{id,
+                           static_cast<RankId>(src),
+                           static_cast<RankId>(dst),
+                           size,
+                           m_schedule.instancePriority[index]};
+    m_network.Post(request);
+    if (m_fault == Fault::DOUBLE_MESSAGE && id == 0)
+    {
+        m_ghost =
+            m_log.Append(static_cast<int32_t>(index), static_cast<int32_t>(op), src, dst, size);
+        m_log.posted[m_ghost] = m_loop.Now();
+        ++m_openMessages;
+        request.id = m_ghost;
+        m_network.Post(request);
+    }
+}
+
+void
+ScheduleExecutor::MessageSent(MessageId id)
+{
+    m_log.sent[id] = m_loop.Now();
+    if (id == m_ghost)
+    {
+        return;
+    }
+    const auto index = static_cast<uint32_t>(m_log.instance[id]);
+    const auto op = static_cast<uint32_t>(m_log.op[id]);
+    Instance& instance = *m_instances[index];
+    ReleaseInner(index, op, EdgeOn::SENT);
+    Fire(index, op, EdgeOn::SENT);
+    const auto member = static_cast<uint32_t>(instance.graph->Description().src[op]);
+    --instance.partLeft[member];
+    PartProgress(index, member);
+}
+
+void
+ScheduleExecutor::MessageDelivered(MessageId id, ByteCount bytes)
+{
+    m_log.delivered[id] = m_loop.Now();
+    m_log.deliveredBytes[id] += bytes;
+    MomentCame(id, EdgeOn::DELIVERED, m_deliveryHandler);
+}
+
+void
+ScheduleExecutor::MessageAcked(MessageId id)
+{
+    m_log.acked[id] = m_loop.Now();
+    MomentCame(id, EdgeOn::ACKED, m_ackHandler);
+}
+
+void
+ScheduleExecutor::MomentCame(MessageId id, EdgeOn moment, EventHandler& handler)
+{
+    // A receive latency may put the delivery after the acknowledgement.
+    const bool isOver = m_log.delivered[id] != NEVER_PS && m_log.acked[id] != NEVER_PS;
+    m_openMessages -= isOver ? 1 : 0;
+    if (id != m_ghost)
+    {
+        const auto index = static_cast<uint32_t>(m_log.instance[id]);
+        m_instances[index]->opsLeft -= isOver ? 1 : 0;
+        ReleaseInner(index, static_cast<uint32_t>(m_log.op[id]), moment);
+        NotifyLater(id, moment, handler);
+        FreeIfOver(index);
+    }
+    CheckCompletion();
+}
+
+void
+ScheduleExecutor::PacketRepeated(MessageId id)
+{
+    ++m_log.repeatedPackets[id];
+}
+
+void
+ScheduleExecutor::NotifyLater(MessageId id, EdgeOn moment, EventHandler& handler)
+{
+    const Instance& instance = *m_instances[static_cast<size_t>(m_log.instance[id])];
+    const TemplateGraph& graph = *instance.graph;
+    const bool isAwaited = graph.Description().notifyOn == moment ||
+                           !graph.Successors(static_cast<uint32_t>(m_log.op[id]), moment).empty();
+    if (!isAwaited)
+    {
+        return;
+    }
+    if (m_endpointDelay == 0)
+    {
+        Notify(id, moment);
+    }
+    else
+    {
+        m_loop.ScheduleTimer(m_loop.Now() + m_endpointDelay, handler, id);
+    }
+}
+
+void
+ScheduleExecutor::DeliveryNotified(uint64_t id)
+{
+    Notify(static_cast<MessageId>(id), EdgeOn::DELIVERED);
+}
+
+void
+ScheduleExecutor::AckNotified(uint64_t id)
+{
+    Notify(static_cast<MessageId>(id), EdgeOn::ACKED);
+}
+
+void
+ScheduleExecutor::Notify(MessageId id, EdgeOn moment)
+{
+    const auto index = static_cast<uint32_t>(m_log.instance[id]);
+    const auto op = static_cast<uint32_t>(m_log.op[id]);
+    Instance& instance = *m_instances[index];
+    const TemplateDescription& description = instance.graph->Description();
+    Fire(index, op, moment);
+    if (description.notifyOn == moment)
+    {
+        const auto member = static_cast<uint32_t>(description.dst[op]);
+        --instance.partLeft[member];
+        PartProgress(index, member);
+    }
+}
+
+void
+ScheduleExecutor::DropMessage(uint64_t argument)
+{
+    const auto id = static_cast<MessageId>(argument);
+    MessageSent(id);
+    MessageDelivered(id, 0);
+    MessageAcked(id);
+}
+
+void
+ScheduleExecutor::PlanSwap()
+{
+    uint64_t first = NO_OPERATION;
+    for (uint32_t index = 0; index < m_schedule.instanceTemplate.size(); ++index)
+    {
+        const auto number = static_cast<size_t>(m_schedule.instanceTemplate[index]);
+        const TemplateDescription& description = m_schedule.templates[number];
+        for (uint32_t op = 0; op < description.Ops(); ++op)
+        {
+            if (description.kind[op] != OpKind::SEND)
+            {
+                continue;
+            }
+            if (first == NO_OPERATION)
+            {
+                first = Pack(index, op);
+                m_swappedSize.first = description.size[op];
+            }
+            else if (description.size[op] != m_swappedSize.first)
+            {
+                m_swapped = {first, Pack(index, op)};
+                m_swappedSize.second = description.size[op];
+                return;
+            }
+        }
+    }
+    throw InvariantError("fault swap_sizes: the schedule has no two messages of different sizes");
+}
+
+} // namespace ns3
