@@ -16,7 +16,7 @@ from astra_py.units import format_size
 if TYPE_CHECKING:
     from astra_py.results.result import Result
 
-__all__ = ["report"]
+__all__ = ["iterations_section", "report"]
 
 _WIDTH = 100
 #: So many iterations are printed one by one; of more, the first and the last of these.
@@ -25,7 +25,8 @@ _MOST_ITERATIONS = 8
 
 def report(result: Result) -> str:
     """The report of ``result``; at most 100 columns wide."""
-    sections = [_head(result), _iterations(result), _collectives(result), _links(result), _checks(result)]
+    iterations = iterations_section(result.columns("iterations"))
+    sections = [_head(result), iterations, _collectives(result), _links(result), _checks(result)]
     return "\n\n".join("\n".join(section) for section in sections if section)
 
 
@@ -43,8 +44,8 @@ def _head(result: Result) -> list[str]:
     return lines
 
 
-def _iterations(result: Result) -> list[str]:
-    table = result.columns("iterations")
+def iterations_section(table: Columns) -> list[str]:
+    """Lines of the table of iterations; of many, the first and the last ones."""
     count = len(table["iteration"])
     shown = list(range(count)) if count <= _MOST_ITERATIONS else [0, *range(count - _MOST_ITERATIONS + 1, count)]
     header = ["iteration", "time us", "compute us", "communication us", "exposed communication us", "exposed %"]
@@ -57,6 +58,8 @@ def _iterations(result: Result) -> list[str]:
         ]
         for i in shown
     ]
+    if len(shown) < count:
+        rows.insert(1, ["..."] * len(header))
     if count > 1:
         # collectives of different iterations overlap, so that their times do not add up
         total = ["-" if column == "communication_us" else figure(float(table[column].sum())) for column in columns]
@@ -124,6 +127,8 @@ def _links(result: Result) -> list[str]:
         "max use",
         "max queue",
     ]
+    # an engine without packets has neither frames nor queues of them
+    has_frames = bool(table["frames"].any())
     rows = []
     for name in dict.fromkeys(table["link_class"].tolist()):
         mine = table["link_class"] == name
@@ -136,10 +141,10 @@ def _links(result: Result) -> list[str]:
                 f"{rates[0]:g}" if len(rates) == 1 else f"{rates[0]:g}-{rates[-1]:g}",
                 f"{int(table['line_bytes'][mine].sum()):,}",
                 f"{int(table['payload_bytes'][mine].sum()):,}",
-                f"{int(table['frames'][mine].sum()):,}",
+                f"{int(table['frames'][mine].sum()):,}" if has_frames else "-",
                 f"{use.mean():.1f} %",
                 f"{use.max():.1f} %",
-                f"{int(table['max_queue_bytes'][mine].max()):,} B",
+                f"{int(table['max_queue_bytes'][mine].max()):,} B" if has_frames else "-",
             ]
         )
     return [*grid(header, rows), "", *_cost(result)]

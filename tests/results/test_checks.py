@@ -6,10 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from astra_py.collectives.schedule import OuterKind
 from astra_py.engines.base import AckPolicy, ExitReason
 from astra_py.errors import CheckError, DeadlockError, SimulationError
 from astra_py.results.checks import require_completed, require_passed, require_work, run_checks
 from astra_py.results.record import RunRecord
+from astra_py.workloads import TraceBuilder
 from result_cases import one_collective, with_columns
 
 ALL = [
@@ -139,6 +141,55 @@ def test_a_part_that_ends_before_its_last_message_arrived_is_found(record: RunRe
 
 def test_a_message_posted_before_its_sender_joined_is_found(record: RunRecord) -> None:
     assert _failed(with_columns(record, op_start_ps=_bump(record.columns.op_start_ps, 1))) == ["dependencies"]
+
+
+def test_a_part_that_ends_before_its_last_message_left_is_found() -> None:
+    record = one_collective("sendrecv", "direct", ranks=2)
+    end = record.columns.op_end_ps.copy()
+    end[0] = record.columns.message_sent_ps[0] - 1
+    assert _failed(with_columns(record, op_end_ps=end)) == ["dependencies"]
+
+
+def _locals(ends: list[int]) -> RunRecord:
+    """Two computes of 10 us on rank 0, the second after the first, beside a collective without further checks."""
+    record = one_collective(ranks=2)
+    schedule = replace(
+        record.schedule,
+        kind=np.array(
+            [OuterKind.COLLECTIVE, OuterKind.COLLECTIVE, OuterKind.COMPUTE, OuterKind.COMPUTE], dtype=np.uint8
+        ),
+        rank=np.array([0, 1, 0, 0], dtype=np.int32),
+        duration_ps=np.array([0, 0, 10, 10]),
+        instance=np.array([0, 0, -1, -1], dtype=np.int32),
+        member=np.array([0, 1, -1, -1], dtype=np.int32),
+        dep_ptr=np.array([0, 0, 0, 0, 1]),
+        dep_op=np.array([2], dtype=np.int32),
+        name=np.zeros(4, dtype=np.int32),
+    )
+    build = TraceBuilder(2)
+    build.collective(record.trace.calls[0])
+    first = build.compute([0], 10, name="first")
+    build.compute([0], 10, name="second", after=first)
+    start, end = record.columns.op_start_ps, record.columns.op_end_ps
+    changed = replace(record, schedule=schedule, trace=build.build())
+    return with_columns(
+        changed,
+        op_start_ps=np.concatenate([start, [0, ends[0]]]),
+        op_end_ps=np.concatenate([end, [10, ends[1]]]),
+    )
+
+
+def test_computes_are_held_to_their_durations_and_order() -> None:
+    assert _failed(_locals([10, 20])) == []
+    assert _failed(_locals([15, 25])) == []
+    assert _failed(_locals([10, 21])) == ["durations"]
+    assert _failed(_locals([9, 19])) == ["dependencies"]
+
+
+def test_latencies_of_the_endpoints_count_in_the_least_time_of_a_message() -> None:
+    record = one_collective("sendrecv", "direct", ranks=2, size_bytes=1_000_000)
+    slow = replace(record, transport=replace(record.transport, receive_latency_ps=10**9))
+    assert _failed(slow) == ["moments", "speed"]
 
 
 def test_moments_out_of_order_are_found(record: RunRecord) -> None:

@@ -52,6 +52,12 @@ def test_an_iteration_holds_the_wait_for_its_own_collectives() -> None:
     assert table["exposed_us"].tolist() == [10.0, 9.0]
 
 
+def test_memory_work_counts_where_nothing_else_is_under_way() -> None:
+    rows = [(COMPUTE, 0, 4), (COLLECTIVE, 3, 7), (MEMORY, 2, 9), (MEMORY, 8, 10)]
+    table = iterations_table(local_record([(0, kind, 0, a * US, b * US) for kind, a, b in rows]))
+    assert table["memory_us"].tolist() == [3.0]
+
+
 def test_compute_at_the_same_time_counts_once() -> None:
     table = iterations_table(local_record([(0, COMPUTE, 0, 0, 6 * US), (0, COMPUTE, 0, 2 * US, 8 * US)]))
     assert table["compute_us"].tolist() == [8.0]

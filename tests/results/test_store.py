@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -83,6 +84,24 @@ def test_the_same_digest_may_be_written_again(result: Result, folder: Path) -> N
     folder.parent.joinpath("empty").mkdir()
     result.save(folder.parent / "empty")
     assert len(read_result(folder).messages) == 24
+
+
+def test_while_tables_are_replaced_the_folder_is_not_whole(
+    result: Result, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result.save(folder)
+    replaced: list[str] = []
+    put = os.replace
+
+    def watch(source: Path, target: Path) -> None:
+        assert not (folder / "manifest.json").exists()
+        replaced.append(Path(target).name)
+        put(source, target)
+
+    monkeypatch.setattr(os, "replace", watch)
+    result.save(folder)
+    assert replaced[-1] == "manifest.json"
+    assert len(replaced) == len(TABLES) + 1
 
 
 def test_a_file_is_no_folder(result: Result, tmp_path: Path) -> None:

@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-only
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from astra_py.collectives import ScheduleBuilder, SystemModel
 from astra_py.collectives.schedule import EdgeOn, OuterKind
+from astra_py.engines.base import EngineOptions
 from astra_py.results.build import build_result
 from astra_py.results.causality import message_edges
 from astra_py.results.collectives import collectives_table
 from astra_py.results.columns import TABLES
+from astra_py.results.ideal import ideal_times
 from astra_py.results.record import RunRecord
 from astra_py.results.result import Result
-from result_cases import DELAY_PS, LATENCY_PS, local_record, one_collective
+from result_cases import DELAY_PS, LATENCY_PS, ReferenceEngine, local_record, one_collective, with_columns
 
 US = 10**6
 
@@ -65,6 +70,52 @@ def test_ideal_time_takes_the_most_loaded_link() -> None:
     table = collectives_table(record)
     assert table["ideal_time_ps"].tolist() == [80 * 1_000_001]
     assert table["ideal_time_us"][0] <= table["time_us"][0] - (2 * DELAY_PS + LATENCY_PS) / 1e6
+
+
+def test_ideal_time_is_each_collectives_own_where_queue_pairs_differ() -> None:
+    # two sends, on two queue pairs; the second one is routed over the link of rank 2
+    record = one_collective("sendrecv", "direct", ranks=3, qps_per_peer=2)
+    schedule, columns = record.schedule, record.columns
+    twice = {name: np.repeat(getattr(columns, name), 2) for name in vars(columns) if name.startswith("message_")} | {
+        "message_instance": np.array([0, 1], dtype=np.int32)
+    }
+    two = replace(
+        schedule,
+        instance_template=np.zeros(2, dtype=np.int32),
+        instance_group=np.zeros(2, dtype=np.int32),
+        instance_priority=np.zeros(2, dtype=np.uint8),
+        instance_call=np.zeros(2, dtype=np.int32),
+    )
+
+    def paths(platform: Any, seed: int, src: Any, dst: Any, qp: Any) -> Any:
+        return np.arange(len(qp) + 1), np.where(qp == 0, 0, 4).astype(np.int32)
+
+    time, channel = ideal_times(with_columns(replace(record, schedule=two, route_paths=paths), **twice))
+    assert channel.tolist() == [0, 4]
+    assert time.tolist() == [40_000 * 80] * 2
+
+
+def test_collectives_alone_have_the_runs_endpoint_delay_and_seed() -> None:
+    seen: list[EngineOptions] = []
+
+    class Spy(ReferenceEngine):
+        def run(self, *subject: Any) -> Any:
+            seen.append(subject[3])
+            return super().run(*subject)
+
+    record = replace(one_collective(), seed=7, endpoint_delay_ps=12, analytic=Spy())
+    slower = collectives_table(record)["analytic_time_ps"][0]
+    assert [(options.seed, options.endpoint_delay_ps) for options in seen] == [(7, 12)]
+    assert slower > record.end_ps
+
+
+def test_exposed_time_is_that_of_the_lowest_rank_among_equals() -> None:
+    rows = [
+        (1, OuterKind.COLLECTIVE, 0, 0, 12 * US),
+        (0, OuterKind.COMPUTE, 0, 0, 9 * US),
+        (0, OuterKind.COLLECTIVE, 0, 0, 12 * US),
+    ]
+    assert collectives_table(local_record(rows, ranks=2))["exposed_us"].tolist() == [3.0]
 
 
 def test_exposed_time_of_a_collective_is_that_of_the_rank_that_ends_last() -> None:
@@ -120,6 +171,18 @@ def test_edges_between_messages_take_local_work_as_time() -> None:
     assert (template.dst[before] == template.src[after]).all()
     assert set(on.tolist()) == {EdgeOn.DELIVERED}
     assert set(delay.tolist()) == {0}
+
+
+def test_local_work_between_two_messages_is_time_between_them() -> None:
+    build = ScheduleBuilder(
+        "all_reduce", "two_steps", ranks=2, system=SystemModel(local_memory_bandwidth_bps=8 * 10**12)
+    )
+    first = build.send(0, 1, 1000)
+    summed = build.reduce(1, 1000, first)
+    again = build.reduce(1, 2000, summed)
+    build.send(1, 0, 1000, again)
+    after, before, on, delay = (column.tolist() for column in message_edges(build.build()))
+    assert (after, before, on, delay) == ([3], [0], [EdgeOn.DELIVERED], [3 * 1000 + 3 * 2000])
 
 
 def test_the_documentation_has_every_table_and_column() -> None:
