@@ -155,9 +155,7 @@ def _locals(ends: list[int]) -> RunRecord:
     record = one_collective(ranks=2)
     schedule = replace(
         record.schedule,
-        kind=np.array(
-            [OuterKind.COLLECTIVE, OuterKind.COLLECTIVE, OuterKind.COMPUTE, OuterKind.COMPUTE], dtype=np.uint8
-        ),
+        kind=np.array([OuterKind.COLLECTIVE] * 2 + [OuterKind.COMPUTE] * 2, dtype=np.uint8),
         rank=np.array([0, 1, 0, 0], dtype=np.int32),
         duration_ps=np.array([0, 0, 10, 10]),
         instance=np.array([0, 0, -1, -1], dtype=np.int32),
