@@ -137,9 +137,10 @@ def test_an_unknown_fault_is_refused(job: Path, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     "transport", ["ack=every:3", "ack=out_of_band", "ack=per_message", "qps_per_peer=2", "qps_per_peer=per_message"]
 )
+@pytest.mark.parametrize("window", ["none", "8192B"])
 @pytest.mark.parametrize("engine", ["packet", "analytic"])
-def test_bytes_on_links_are_as_implied_under_every_policy(job: Path, transport: str, engine: str) -> None:
-    result = ap.load(job, f"transport.{transport}", f"engine={engine}").run()
+def test_bytes_on_links_are_as_implied_under_every_policy(job: Path, transport: str, engine: str, window: str) -> None:
+    result = ap.load(job, f"transport.{transport}", f"engine={engine}", f"transport.window={window}").run()
     assert len(result.checks) == 13
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from astra_py.engines.base import AckPolicy
+from astra_py.engines.base import AckPolicy, WindowPolicy
 
 if TYPE_CHECKING:
     from astra_py.engines.base import TransportModel
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: Compressed rows of channels.
 Rows = tuple[NDArray[np.int64], NDArray[np.int32]]
 
-__all__ = ["Traffic", "ack_line_bytes", "acks_of", "line_bytes_of", "packets_of"]
+__all__ = ["Traffic", "ack_line_bytes", "acks_of", "are_acks_implied", "line_bytes_of", "packets_of"]
 
 #: Preamble and start delimiter, Ethernet header, IPv4, UDP, BTH, ICRC, FCS, inter-frame gap: beside every payload.
 _ROCE_HEADER = 8 + 14 + 20 + 8 + 12 + 4 + 4 + 12
@@ -31,6 +31,8 @@ _ROCE_HEADER = 8 + 14 + 20 + 8 + 12 + 4 + 4 + 12
 _RETH = 16
 #: An acknowledgement is the headers and an AETH.
 _ROCE_ACK = _ROCE_HEADER + 4
+#: A receiver acknowledges at least so often: a quarter of the 24-bit packet sequence numbers.
+_MAX_PACKETS_TO_ACK = 2**22
 
 
 def packets_of(size_bytes: NDArray[np.int64], transport: TransportModel) -> NDArray[np.int64]:
@@ -49,7 +51,7 @@ def line_bytes_of(size_bytes: NDArray[np.int64], transport: TransportModel) -> N
 
 
 def acks_of(size_bytes: NDArray[np.int64], transport: TransportModel) -> NDArray[np.int64]:
-    """How many ACK frames each message's packets cause, none of them lost."""
+    """How many ACK frames each message's packets cause at least, none of them lost; see :func:`are_acks_implied`."""
     packets = packets_of(size_bytes, transport)
     match transport.ack_policy:
         case AckPolicy.PER_PACKET:
@@ -61,6 +63,17 @@ def acks_of(size_bytes: NDArray[np.int64], transport: TransportModel) -> NDArray
             return np.ones_like(packets)
         case AckPolicy.OUT_OF_BAND:
             return np.zeros_like(packets)
+
+
+def are_acks_implied(size_bytes: NDArray[np.int64], transport: TransportModel) -> bool:
+    """Whether :func:`acks_of` is all there is, or a packet may ask for an ACK that only the run can tell.
+
+    A packet that fills the window asks for one, and a receiver gives one before the packet numbers run out.
+    """
+    if transport.ack_policy in (AckPolicy.PER_PACKET, AckPolicy.OUT_OF_BAND):
+        return True
+    longest = int(packets_of(size_bytes, transport).max(initial=0))
+    return transport.window_policy == WindowPolicy.NONE and longest < _MAX_PACKETS_TO_ACK
 
 
 def ack_line_bytes(transport: TransportModel) -> int:

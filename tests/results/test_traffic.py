@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra_py.engines.base import AckPolicy
-from astra_py.results.traffic import Traffic, ack_line_bytes, acks_of, line_bytes_of, packets_of
+from astra_py.engines.base import AckPolicy, WindowPolicy
+from astra_py.results.traffic import Traffic, ack_line_bytes, acks_of, are_acks_implied, line_bytes_of, packets_of
 from recurrences import packet_lines
 from result_cases import TRANSPORT
 
@@ -50,6 +50,18 @@ def test_sizes_beyond_32_bits_are_exact() -> None:
 def test_acknowledgements_of_a_message(policy: AckPolicy, every: int, acks: list[int]) -> None:
     transport = replace(TRANSPORT, ack_policy=policy, ack_every=every)
     assert acks_of(_column(0, 1, 4000, 4001), transport).tolist() == acks
+
+
+def test_a_window_asks_for_more_acknowledgements_than_messages_imply() -> None:
+    size = _column(10_000)
+    for policy in AckPolicy:
+        for window in WindowPolicy:
+            transport = replace(TRANSPORT, ack_policy=policy, ack_every=4, window_policy=window, window_bytes=4000)
+            is_implied = policy in (AckPolicy.PER_PACKET, AckPolicy.OUT_OF_BAND) or window == WindowPolicy.NONE
+            assert are_acks_implied(size, transport) == is_implied
+    per_message = replace(TRANSPORT, ack_policy=AckPolicy.PER_MESSAGE)
+    assert are_acks_implied(_column(1000 * 2**22 - 1000), per_message)
+    assert not are_acks_implied(_column(1000 * 2**22), per_message)
 
 
 def _flows(qps_per_peer: int, *, last_priority: int = 0) -> list[tuple[int, int, int, int]]:
