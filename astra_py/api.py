@@ -23,6 +23,7 @@ from astra_py.collectives import DEFAULT_ALGORITHMS, SystemModel, declared_rank_
 from astra_py.collectives.schedule import PoolOrder
 from astra_py.config import load_scenario
 from astra_py.engines.base import TimeRounding
+from astra_py.engines.packet import PacketEngine
 from astra_py.engines.registry import make_engine
 from astra_py.engines.resolve import engine_options, transport_model
 from astra_py.engines.routes import route_paths
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from astra_py.collectives import Schedule
     from astra_py.config import Scenario
     from astra_py.engines.base import Progress, TransportModel
+    from astra_py.engines.packet import PreparedPacketRun
     from astra_py.platforms import Platform
     from astra_py.results.result import Result
     from astra_py.workloads import Trace
@@ -264,13 +266,34 @@ class Run:
         with _noted(f"while simulating {self.title}"):
             return self._run(progress)
 
-    def _run(self, progress: Progress | None) -> Result:
+    def prepare(self) -> PreparedPacketRun:
+        """Build the packet simulation in ns-3 without running it; see :mod:`astra_py.interop`.
+
+        Raises
+        ------
+        ConfigError : the scenario's engine is not ``packet``, or ns-3 is in use.
+        """
+        if self.scenario.engine != "packet":
+            raise ConfigError(f"engine = {self.scenario.engine!r} builds nothing in ns-3; allowed: 'packet'")
+        self._require_sound()
+        options = engine_options(self.scenario, fault=_fault())
+        return PacketEngine().prepare(self.schedule, self.platform, self.transport, options)
+
+    def run_prepared(self, prepared: PreparedPacketRun) -> Result:
+        """Run what :meth:`prepare` returned; raises as :meth:`run`."""
+        with _noted(f"while simulating {self.title}"):
+            return self._run(None, prepared)
+
+    def _run(self, progress: Progress | None, prepared: PreparedPacketRun | None = None) -> Result:
         scenario = self.scenario
         engine, analytic = make_engine(scenario.engine), make_engine("analytic")
         options = engine_options(scenario, progress=progress, fault=_fault())
         self._require_sound()
         before = time.process_time()
-        columns = engine.run(self.schedule, self.platform, self.transport, options)
+        if prepared is None:
+            columns = engine.run(self.schedule, self.platform, self.transport, options)
+        else:
+            columns = prepared.run()
         after = time.process_time()
         record = RunRecord(
             trace=self.trace,

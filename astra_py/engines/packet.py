@@ -6,13 +6,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from astra_py.engines.native import engine_columns
+from astra_py.errors import ConfigError
 
 if TYPE_CHECKING:
     from astra_py.collectives.schedule import Schedule
     from astra_py.engines.base import EngineColumns, EngineOptions, TransportModel
     from astra_py.platforms.platform import Platform
 
-__all__ = ["PacketEngine"]
+__all__ = ["PacketEngine", "PreparedPacketRun"]
 
 
 class PacketEngine:
@@ -24,6 +25,22 @@ class PacketEngine:
 
     name = "packet"
 
+    def prepare(
+        self,
+        schedule: Schedule,
+        platform: Platform,
+        transport: TransportModel,
+        options: EngineOptions,
+    ) -> PreparedPacketRun:
+        """Build everything in ns-3 without running it.
+
+        Raises
+        ------
+        ConfigError : ns-3 refuses an attribute, another packet run of this process exists, or ns-3 already runs another
+            simulator.
+        """
+        return PreparedPacketRun(schedule, platform, transport, options)
+
     def run(
         self,
         schedule: Schedule,
@@ -32,7 +49,51 @@ class PacketEngine:
         options: EngineOptions,
     ) -> EngineColumns:
         """See :meth:`astra_py.engines.base.Engine.run`."""
+        prepared = self.prepare(schedule, platform, transport, options)
+        try:
+            return prepared.run()
+        finally:
+            prepared.close()
+
+
+class PreparedPacketRun:
+    """A schedule on a platform, built in ns-3 and ready to run once; it holds ns-3's one simulator until it goes.
+
+    Attributes
+    ----------
+    node_ids : where the platform's nodes are in ns-3's ``NodeList``, in order of the platform.
+    """
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        platform: Platform,
+        transport: TransportModel,
+        options: EngineOptions,
+    ) -> None:
         from astra_py._ns3_ext import PacketRun
 
-        run = PacketRun(platform.arrays(), schedule, transport, options)
-        return engine_columns(run.run(options.progress), schedule)
+        self._schedule = schedule
+        self._options = options
+        self._native: PacketRun | None = PacketRun(platform.arrays(), schedule, transport, options)
+        self.node_ids: list[int] = self._native.node_ids
+
+    def run(self) -> EngineColumns:
+        """Run to the end; what was built stays in ns-3 until :meth:`close`.
+
+        Raises
+        ------
+        ConfigError : it has run already, or was closed.
+        SimulationError : an invariant of the engine broke.
+        KeyboardInterrupt : the user interrupted the run.
+        """
+        native = self._native
+        if native is None:
+            raise ConfigError("a packet simulation runs once; build another one")
+        return engine_columns(native.run(self._options.progress), self._schedule)
+
+    def close(self) -> None:
+        """Take everything out of ns-3 again; harmless when done twice."""
+        if self._native is not None:
+            self._native.close()
+            self._native = None

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <memory>
+#include <pybind11/stl.h>
 
 namespace ns3
 {
@@ -109,10 +110,16 @@ BindRuns(py::module_& module)
              py::arg("schedule"),
              py::arg("transport"),
              py::arg("options"))
+        .def_property_readonly("node_ids",
+                               &PacketRun::NodeIds,
+                               "Where the platform's nodes are in ns-3's NodeList.")
         .def("run",
              &RunPacket,
              py::arg("progress"),
-             "Run to the end, once; returns the columns of EngineColumns by name.");
+             "Run to the end, once; returns the columns of EngineColumns by name.")
+        .def("close",
+             &PacketRun::Close,
+             "Take everything out of ns-3 again; harmless when done twice.");
 }
 
 } // namespace ns3

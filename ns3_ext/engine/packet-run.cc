@@ -8,8 +8,6 @@
 #include "ns3/boolean.h"
 #include "ns3/enum.h"
 #include "ns3/integer.h"
-#include "ns3/node-list.h"
-#include "ns3/node.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
@@ -65,6 +63,7 @@ PacketRun::PacketRun(PlatformDescription platform,
     }
     TakeSimulator();
     s_isAlive = true;
+    m_isOpen = true;
     try
     {
         ApplyDefaults();
@@ -77,21 +76,27 @@ PacketRun::PacketRun(PlatformDescription platform,
     }
     catch (...)
     {
-        Tear();
+        Close();
         throw;
     }
 }
 
 PacketRun::~PacketRun()
 {
-    Tear();
+    Close();
 }
 
 void
-PacketRun::Tear()
+PacketRun::Close()
 {
+    if (!m_isOpen)
+    {
+        return;
+    }
+    m_isOpen = false;
     m_executor.reset();
     m_transport.reset();
+    m_nodes.clear();
     if (m_fabric)
     {
         m_fabric->Dispose();
@@ -182,11 +187,10 @@ PacketRun::BuildNodes(const TransportFigures& figures)
     m_fabric->Build(m_platform, m_simulator->Loop(), m_options.seed);
     m_transport = std::make_unique<RoceTransport>(m_platform, m_options.seed);
 
-    std::vector<Ptr<Node>> nodes;
     for (NodeIndex index = 0; index < m_platform.Nodes(); ++index)
     {
         const Ptr<Node> node = CreateObject<Node>();
-        nodes.push_back(node);
+        m_nodes.push_back(node);
         if (m_platform.nodeForwards[index] != 0)
         {
             const Ptr<FabricSwitch> forwarder = CreateObject<FabricSwitch>();
@@ -200,12 +204,12 @@ PacketRun::BuildNodes(const TransportFigures& figures)
     {
         const Ptr<FabricDevice> device = CreateObject<FabricDevice>();
         device->Attach(m_fabric, channel, m_platform.Loss(channel));
-        nodes[m_platform.Transmitter(channel)]->AddDevice(device);
+        m_nodes[m_platform.Transmitter(channel)]->AddDevice(device);
     }
     for (RankId rank = 0; rank < m_platform.Ranks(); ++rank)
     {
         const Ptr<RoceNic> nic = BuildNic(figures);
-        nodes[m_platform.rankNode[rank]]->AggregateObject(nic);
+        m_nodes[m_platform.rankNode[rank]]->AggregateObject(nic);
         nic->Install(rank, *m_fabric, *m_transport);
         m_transport->AddNic(nic);
     }
@@ -241,17 +245,28 @@ PacketRun::RefreshFigures()
     // What a user changed through Config between construction and Run counts, too.
     for (ChannelId channel = 0; channel < m_platform.Channels(); ++channel)
     {
-        const Ptr<Node> peer = NodeList::GetNode(m_platform.Receiver(channel));
-        const Ptr<FabricSwitch> forwarder = peer->GetObject<FabricSwitch>();
+        const NodeIndex peer = m_platform.Receiver(channel);
+        const Ptr<FabricSwitch> forwarder = m_nodes[peer]->GetObject<FabricSwitch>();
         m_fabric->SetForwardingLatency(channel, forwarder ? forwarder->ForwardingLatency() : 0);
     }
     m_fabric->RefreshTracing();
 }
 
+std::vector<uint32_t>
+PacketRun::NodeIds() const
+{
+    std::vector<uint32_t> ids;
+    for (const Ptr<Node>& node : m_nodes)
+    {
+        ids.push_back(node->GetId());
+    }
+    return ids;
+}
+
 RunOutcome
 PacketRun::Run(const ProgressHook& progress)
 {
-    if (m_hasRun)
+    if (m_hasRun || !m_isOpen)
     {
         throw ConfigError("a packet simulation runs once; build another one");
     }

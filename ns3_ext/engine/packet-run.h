@@ -11,6 +11,7 @@
 #include "transport-figures.h"
 
 #include "ns3/attribute.h"
+#include "ns3/node.h"
 #include "ns3/ptr.h"
 #include "ns3/type-id.h"
 
@@ -55,6 +56,12 @@ class PacketRun
      */
     RunOutcome Run(const ProgressHook& progress);
 
+    /// Take everything out of ns-3 again; harmless when done twice.
+    void Close();
+
+    /// Where the platform's nodes are in ns-3's NodeList.
+    std::vector<uint32_t> NodeIds() const;
+
   private:
     /// An attribute default that is put back at the end.
     struct SavedDefault
@@ -67,7 +74,6 @@ class PacketRun
     void TakeSimulator();
     void ApplyDefaults();
     void RestoreDefaults();
-    void Tear();
     void BuildNodes(const TransportFigures& figures);
     static Ptr<RoceNic> BuildNic(const TransportFigures& figures);
     void RefreshFigures();
@@ -80,9 +86,11 @@ class PacketRun
     std::vector<SavedDefault> m_savedDefaults;
     Ptr<FabricSimulatorImpl> m_simulator;
     Ptr<Fabric> m_fabric;
+    std::vector<Ptr<Node>> m_nodes; ///< In order of the platform.
     std::unique_ptr<RoceTransport> m_transport;
     std::unique_ptr<ScheduleExecutor> m_executor;
     bool m_hasRun{false};
+    bool m_isOpen{false};
 };
 
 } // namespace ns3

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The ns-3 classes of the engine: complete TypeIds, and the same defaults as the scenario's parameters."""
+
+from __future__ import annotations
+
+import pytest
+
+import astra_py._ns3_ext as native
+from astra_py.config import load_scenario
+from astra_py.engines.resolve import transport_model
+
+CLASSES = ["ns3::RoceNic", "ns3::FabricSwitch", "ns3::Fabric", "ns3::FabricDevice"]
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_every_attribute_and_trace_source_says_what_it_is(name: str) -> None:
+    for attribute, fields in native.attributes(name).items():
+        assert attribute[0].isupper()
+        assert fields["help"].endswith("."), attribute
+        assert len(fields["help"]) > 15, attribute
+    for source, text in native.trace_sources(name).items():
+        assert source[0].isupper()
+        assert text.endswith("."), source
+
+
+def test_the_nic_and_the_device_have_trace_sources() -> None:
+    assert set(native.trace_sources("ns3::RoceNic")) == {"MessagePosted", "MessageDelivered", "Timeout", "GoBack"}
+    assert set(native.trace_sources("ns3::FabricDevice")) == {"Enqueue", "PhyTxBegin", "PhyRxEnd", "PhyTxDrop"}
+
+
+def test_defaults_are_those_of_the_scenario() -> None:
+    scenario = load_scenario({}, [])
+    model = transport_model(scenario)
+    defaults = {name: fields["default"] for name, fields in native.attributes("ns3::RoceNic").items()}
+    # Negative is "auto" on both sides, whatever its unit.
+    assert defaults.pop("Timeout").startswith("-")
+    assert model.timeout_ps < 0
+    assert defaults == {
+        "Payload": str(model.payload_bytes),
+        "HeaderSize": str(model.header_bytes),
+        "AckSize": str(model.ack_bytes),
+        "AckPolicy": model.ack_policy.name.lower(),
+        "AckEvery": str(model.ack_every),
+        "IsAckClassShared": str(model.is_ack_class_shared).lower(),
+        "WindowPolicy": model.window_policy.name.lower(),
+        "Window": str(model.window_bytes),
+        "QpsPerPeer": str(model.qps_per_peer),
+        "InitialPsn": "0",
+        "SendLatency": f"+{model.send_latency_ps}ps",
+        "ReceiveLatency": f"+{model.receive_latency_ps}ps",
+    }
+    assert native.attributes("ns3::Fabric")["TimeRounding"]["default"] == model.time_rounding.name.lower()
+    latency = native.attributes("ns3::FabricSwitch")["ForwardingLatency"]["default"]
+    assert latency == f"+{scenario.platform.switch_latency}ps"
+
+
+def test_an_unknown_class_is_an_error() -> None:
+    with pytest.raises(Exception, match="no class"):
+        native.attributes("ns3::Nothing")
