@@ -52,8 +52,8 @@ def import_ns() -> Any:
             from ns import ns
         except ImportError as error:
             raise ConfigError(
-                f"ns-3's Python bindings do not import ({error}); they need a C++ compiler and cppyy, which `pip install "
-                "ns3` brings unless told --no-deps"
+                f"ns-3's Python bindings do not import ({error}); they need a C++ compiler and cppyy, which "
+                "`pip install ns3` brings unless told --no-deps"
             ) from error
         finally:
             os.chdir(here)
