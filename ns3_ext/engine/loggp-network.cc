@@ -64,8 +64,9 @@ LogGpNetwork::WayOf(RankId src, RankId dst, uint32_t queuePair)
 void
 LogGpNetwork::Post(const MessageRequest& request)
 {
+    // Queue pairs are numbered as a RoceNic numbers them, since routes hash the number.
     const uint64_t pair = (static_cast<uint64_t>(request.src) << 32) | request.dst;
-    uint32_t& next = m_nextQueuePair[pair];
+    uint32_t& next = m_nextQueuePair[request.priority][pair];
     const uint32_t number = m_figures.qpsPerPeer == 0 ? next++ : next++ % m_figures.qpsPerPeer;
     if (m_messages.size() <= request.id)
     {

@@ -9,6 +9,7 @@
 #include "message-network.h"
 #include "transport-figures.h"
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <unordered_map>
@@ -89,7 +90,8 @@ class LogGpNetwork : public MessageNetwork
     RouteTable m_routes;
     MessageListener* m_listener{nullptr};
     std::unordered_map<uint64_t, std::vector<Way>> m_ways; ///< By pair, then queue pair.
-    std::unordered_map<uint64_t, uint32_t> m_nextQueuePair;
+    /// By priority, then pair.
+    std::array<std::unordered_map<uint64_t, uint32_t>, PRIORITIES> m_nextQueuePair;
     std::vector<TimePs> m_free; ///< Per channel.
     /// Per channel: messages that leave there first, the one under way in front.
     std::vector<std::deque<MessageId>> m_queue;
