@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -30,10 +31,14 @@ class PlatformArrays:
     node_rank : i32[n], rank of an accelerator, or -1.
     node_latency_ps : i64[n], forwarding latency.
     node_forwards : bool[n], whether frames may pass through.
+    rank_machine : i32[ranks], the machine (node of the cluster) of each rank, numbered from 0; where there are no
+        machines, each rank is one of its own.
     link_a, link_b : i32[l], the ends.
     link_rate_bps, link_delay_ps : i64[l], in each direction.
     link_loss : f64[l], probability of losing a frame.
     link_class : i32[l], index into ``class_names``.
+    link_efficiency : f64[l], payload over line bytes of a scale-up link (NVLink, NVSwitch, PCIe), above 0 to 1; 0 for
+        Ethernet.
     node_names, class_names : names.
     """
 
@@ -41,12 +46,14 @@ class PlatformArrays:
     node_rank: NDArray[np.int32]
     node_latency_ps: NDArray[np.int64]
     node_forwards: NDArray[np.bool_]
+    rank_machine: NDArray[np.int32]
     link_a: NDArray[np.int32]
     link_b: NDArray[np.int32]
     link_rate_bps: NDArray[np.int64]
     link_delay_ps: NDArray[np.int64]
     link_loss: NDArray[np.float64]
     link_class: NDArray[np.int32]
+    link_efficiency: NDArray[np.float64]
     node_names: list[str]
     class_names: list[str]
 
@@ -59,7 +66,9 @@ class Platform:
     name : what it is called in tables.
     graph : nodes ``0..n-1`` in this order, each with ``kind`` (:class:`NodeKind`), ``rank`` (or -1), ``latency_ps``,
         ``name`` and ``forwards``; edges with ``link`` (``0..l-1``), ``rate_bps``, ``delay_ps``, ``loss`` and
-        ``link_class``. Channel ``2 link`` runs from an edge's lower node to its higher one.
+        ``link_class``. Channel ``2 link`` runs from an edge's lower node to its higher one. Where accelerators sit in
+        machines, each has ``machine`` (``0..machines-1``); a scale-up link has ``efficiency`` (above 0 to 1) and no
+        loss.
 
     Raises
     ------
@@ -125,10 +134,17 @@ def _columns(graph: nx.MultiGraph[int], ranks: int) -> PlatformArrays:
     rate = np.fromiter((edge[2]["rate_bps"] for edge in edges), np.int64, links)
     delay = np.fromiter((edge[2]["delay_ps"] for edge in edges), np.int64, links)
     loss = np.fromiter((edge[2]["loss"] for edge in edges), np.float64, links)
+    efficiency = np.fromiter((edge[2].get("efficiency", 0.0) for edge in edges), np.float64, links)
     for what, bad, column in (
         ("a rate of {} bit/s; allowed: 1 or more", rate < 1, rate),
         ("a delay of {} ps; allowed: 0 or more", delay < 0, delay),
         ("a loss of {}; allowed: from 0 to below 1", ~((loss >= 0) & (loss < 1)), loss),
+        (
+            "an efficiency of {}; allowed: 0 for Ethernet, else up to 1",
+            ~((efficiency >= 0) & (efficiency <= 1)),
+            efficiency,
+        ),
+        ("a loss of {}; allowed: 0, as it is a scale-up link", (efficiency > 0) & (loss > 0), loss),
     ):
         if bad.any():
             link = int(bad.argmax())
@@ -142,15 +158,36 @@ def _columns(graph: nx.MultiGraph[int], ranks: int) -> PlatformArrays:
         node_rank=rank,
         node_latency_ps=latency,
         node_forwards=np.array([node["forwards"] for node in nodes], np.bool_),
+        rank_machine=_machines(nodes, ranks),
         link_a=np.ascontiguousarray(ends[:, 0]),
         link_b=np.ascontiguousarray(ends[:, 1]),
         link_rate_bps=rate,
         link_delay_ps=delay,
         link_loss=loss,
         link_class=np.fromiter((index[edge[2]["link_class"]] for edge in edges), np.int32, links),
+        link_efficiency=efficiency,
         node_names=names,
         class_names=class_names,
     )
+
+
+def _machines(nodes: list[dict[str, Any]], ranks: int) -> NDArray[np.int32]:
+    """Return the machine of each rank; where no accelerator names one, each is its own."""
+    accelerators = sorted(
+        (node for node in nodes if node["kind"] == NodeKind.ACCELERATOR), key=lambda node: int(node["rank"])
+    )
+    named = [node["machine"] for node in accelerators if "machine" in node]
+    if not named:
+        return np.arange(ranks, dtype=np.int32)
+    if len(named) < ranks:
+        without = next(node["name"] for node in accelerators if "machine" not in node)
+        raise TopologyError(
+            f"{without} is in no machine, and others are; allowed: a machine for each accelerator, or none"
+        )
+    machines = len(set(named))
+    if set(named) != set(range(machines)):
+        raise TopologyError(f"machines are {_some(sorted(set(named)))}; allowed: 0 to {machines - 1}")
+    return np.array(named, np.int32)
 
 
 def _some(values: object) -> str:

@@ -80,6 +80,7 @@ def test_columns_are_contiguous_and_typed() -> None:
     kinds = {
         "node_kind": "u1", "node_rank": "i4", "node_latency_ps": "i8", "node_forwards": "?", "link_a": "i4",
         "link_b": "i4", "link_rate_bps": "i8", "link_delay_ps": "i8", "link_loss": "f8", "link_class": "i4",
+        "link_efficiency": "f8", "rank_machine": "i4",
     }  # fmt: skip
     for name, kind in kinds.items():
         column = getattr(arrays, name)

@@ -82,6 +82,17 @@ def test_ranks_may_be_any_nodes() -> None:
     assert platform.rank_nodes.tolist() == [2, 1]
 
 
+def test_machines_and_scale_up_links() -> None:
+    graph = graph_of([S, A, A, A], [(0, 1), (0, 2), (0, 3), (1, 2)])
+    graph.edges[1, 2, 0]["efficiency"] = 0.5
+    arrays = Platform("own", graph).arrays()
+    assert arrays.rank_machine.tolist() == [0, 1, 2]
+    assert arrays.link_efficiency.tolist() == [0, 0, 0, 0.5]
+    for node, (rank, machine) in {1: (2, 0), 2: (1, 1), 3: (0, 0)}.items():
+        graph.nodes[node].update(rank=rank, machine=machine)
+    assert Platform("own", graph).arrays().rank_machine.tolist() == [0, 1, 0]
+
+
 def change_node(node: int, **values: Any) -> Callable[[nx.MultiGraph[int]], None]:
     return lambda graph: graph.nodes[node].update(values)
 
@@ -108,6 +119,20 @@ def change_node(node: int, **values: Any) -> Callable[[nx.MultiGraph[int]], None
         ),
         (lambda graph: graph.edges[0, 2, 0].update(loss=1.0), "has a loss of 1.0; allowed: from 0 to below 1"),
         (lambda graph: graph.edges[0, 2, 0].update(loss=float("nan")), "has a loss of nan; allowed"),
+        (
+            lambda graph: graph.edges[0, 2, 0].update(efficiency=1.5),
+            "node0 to node2, has an efficiency of 1.5; allowed: 0 for Ethernet, else up to 1",
+        ),
+        (lambda graph: graph.edges[0, 2, 0].update(efficiency=float("nan")), "has an efficiency of nan; allowed"),
+        (
+            lambda graph: graph.edges[0, 2, 0].update(efficiency=0.9, loss=0.1),
+            "has a loss of 0.1; allowed: 0, as it is a scale-up link",
+        ),
+        (change_node(1, machine=0), "node0 is in no machine, and others are; allowed"),
+        (
+            lambda graph: [graph.nodes[node].update(machine=2 * node) for node in (0, 1)],
+            "machines are 0, 2; allowed: 0 to 1",
+        ),
     ],
 )
 def test_a_graph_that_is_not_a_platform(change: Callable[[nx.MultiGraph[int]], None], says: str) -> None:
