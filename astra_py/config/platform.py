@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 
 from astra_py.config.rules import Choice, Count, Number, QuantityRule
 from astra_py.config.table import Condition, FieldError, Ns3Attribute, Table, parameter
+from astra_py.hardware import accelerators
 from astra_py.units import RATE, TIME, parse_time
 
 __all__ = ["MOST_RANKS", "PlatformConfig"]
@@ -34,6 +35,10 @@ class PlatformConfig(Table):
         "Shape: all ranks on one switch, or on leaf switches of which each has one link to every spine switch.",
     )
     ranks: Annotated[int, Count(least=1, most=MOST_RANKS)] = parameter(8, "Number of accelerators.", source="assumed")
+    accelerator: Annotated[str, Choice(*accelerators())] = parameter(
+        "A100-40",
+        "What each rank computes with: peak arithmetic, memory and scale-up links as its data sheet has them.",
+    )
     link_rate: Annotated[int, QuantityRule(RATE, least=1)] = parameter(
         "100Gbps",
         "Rate of every link, in each direction.",
