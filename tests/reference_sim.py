@@ -21,6 +21,7 @@ It is written for reading, not for speed: one heap of (time, stage, order), one 
 
 from __future__ import annotations
 
+import dataclasses
 import heapq
 import math
 from collections import defaultdict, deque
@@ -49,6 +50,7 @@ class Channel:
     rx: int
     rate_bps: int
     delay_ps: int
+    efficiency_ppm: int = 0  # of a scale-up link; 0 is Ethernet
 
 
 @dataclass(frozen=True)
@@ -82,15 +84,19 @@ class Op:
 
 @dataclass(eq=False)
 class QueuePair:
-    """Sender's and receiver's state of one queue pair; ``route`` starts with its NIC port, ``messages`` are unsent."""
+    """Both ends' state of one queue pair; ``route`` starts with its NIC port, ``messages`` are unsent, ``t`` its rules."""
 
     key: tuple[int, int]
     route: Sequence[int]
     reverse: Sequence[int]
+    t: Transport
     messages: deque[int] = field(default_factory=deque)
     sent_bytes: int = 0
     acked_bytes: int = 0
     packets_since_ack: int = 0
+
+    def is_open(self) -> bool:
+        return self.t.window is None or self.sent_bytes - self.acked_bytes < self.t.window
 
 
 @dataclass(eq=False)
@@ -103,6 +109,7 @@ class Frame:
     is_last: bool
     wants_ack: bool
     upto: int
+    payload: int
     line_bytes: int
     route: Sequence[int]
     hop: int = 0
@@ -140,7 +147,7 @@ class Simulator:
         self.nodes, self.channels, self.route, self.t = nodes, channels, route, transport
         self.ops, self.ranks, self.endpoint_delay_ps = ops, len(join_ps), endpoint_delay_ps
         self.heap: list[tuple[int, int, int, int, Callable[[], None]]] = []
-        self.now, self.scheduled, self.window = 0, 0, math.inf if transport.window is None else transport.window
+        self.now = self.scheduled = 0
         self.ports = [Port() for _ in channels]
         self.qps: dict[tuple[int, int, int], QueuePair] = {}
         self.posts: dict[tuple[int, int], int] = defaultdict(int)
@@ -201,7 +208,10 @@ class Simulator:
         flow = (op.owner, op.dst, number % self.t.qps_per_peer if self.t.qps_per_peer else number)
         if flow not in self.qps:
             key = ((op.dst - op.owner - 1) % self.ranks, flow[2])
-            self.qps[flow] = QueuePair(key, self.route(*flow), self.route(op.dst, op.owner, flow[2]))
+            route, reverse = self.route(*flow), self.route(op.dst, op.owner, flow[2])
+            is_scale_up = all(self.channels[c].efficiency_ppm for c in route)
+            own = dataclasses.replace(self.t, payload=4096, window=None, ack_policy=OUT_OF_BAND)
+            self.qps[flow] = QueuePair(key, route, reverse, own if is_scale_up else self.t)
             self.ports[self.qps[flow].route[0]].qps.append(self.qps[flow])
         self.at(self.now + self.t.send_latency_ps, lambda: self.make_available(i, self.qps[flow]))
 
@@ -211,15 +221,15 @@ class Simulator:
 
     def next_packet(self, qp: QueuePair) -> Frame:
         i = qp.messages[0]
-        payload = min(self.left[i], self.t.payload)
+        payload = min(self.left[i], qp.t.payload)
         roce = (payload + 3) // 4 * 4 + 82 + 16 * (self.left[i] == self.ops[i].size)
-        line = roce if self.t.header is None else payload + self.t.header
+        line = roce if qp.t.header is None else payload + qp.t.header
         self.left[i] -= payload
         qp.sent_bytes += payload
         if self.left[i] == 0:
             qp.messages.popleft()
-        asks = self.left[i] == 0 or qp.sent_bytes - qp.acked_bytes >= self.window
-        return Frame(i, qp, False, self.left[i] == 0, asks, qp.sent_bytes, line, qp.route)
+        asks = self.left[i] == 0 or not qp.is_open()
+        return Frame(i, qp, False, self.left[i] == 0, asks, qp.sent_bytes, payload, line, qp.route)
 
     def wake(self, port: int) -> None:
         """A NIC port has work: it picks after all else of this instant."""
@@ -230,7 +240,7 @@ class Simulator:
     def pick(self, number: int) -> None:
         port = self.ports[number]
         port.is_busy = False
-        ready = [qp for qp in port.qps if qp.messages and qp.sent_bytes - qp.acked_bytes < self.window]
+        ready = [qp for qp in port.qps if qp.messages and qp.is_open()]
         if port.fifos[0] or port.fifos[1]:
             self.start(number, (port.fifos[0] or port.fifos[1]).popleft())
         elif ready:
@@ -240,12 +250,14 @@ class Simulator:
 
     def start(self, number: int, frame: Frame) -> None:
         port, channel = self.ports[number], self.channels[number]
-        bits, rate = 8 * frame.line_bytes, channel.rate_bps
+        part, rate = channel.efficiency_ppm, channel.rate_bps
+        line = -(-max(frame.payload, 16) * 10**6 // part) if part else frame.line_bytes
+        bits = 8 * line
         nearest = (2 * bits * 10**9 + rate) // (2 * rate) * 1000
         end = self.now + (nearest if self.t.is_ns_nearest else -(-bits * 10**12 // rate))
         port.is_busy = True
         port.frames += 1
-        port.line_bytes += frame.line_bytes
+        port.line_bytes += line
         if frame.hop == 0 and frame.is_last and not frame.is_ack:
             self.at(end, lambda: self.notify(frame.op, SENT))
         self.at(end, lambda: self.pick(number), PICK, number)
@@ -273,7 +285,7 @@ class Simulator:
             self.pick(number)
 
     def receive_packet(self, frame: Frame) -> None:
-        qp, t = frame.qp, self.t
+        qp, t = frame.qp, frame.qp.t
         if frame.is_last:
             self.at(self.now + t.receive_latency_ps, lambda: self.come(frame.op, DELIVERED))
         qp.packets_since_ack += 1
@@ -281,7 +293,7 @@ class Simulator:
         if frame.wants_ack or qp.packets_since_ack >= every:
             qp.packets_since_ack = 0
             line = 86 if t.ack is None else t.ack
-            ack = Frame(frame.op, qp, True, frame.is_last, False, frame.upto, line, qp.reverse)
+            ack = Frame(frame.op, qp, True, frame.is_last, False, frame.upto, 0, line, qp.reverse)
             if t.ack_policy != OUT_OF_BAND:
                 return self.enqueue(ack)
             links = [self.channels[c] for c in qp.reverse]

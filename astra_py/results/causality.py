@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from astra_py.collectives.schedule import EdgeOn, OuterKind
 from astra_py.engines.base import TimeRounding
 from astra_py.results.check import Check
-from astra_py.results.traffic import packets_of
 
 if TYPE_CHECKING:
     from astra_py.collectives.schedule import Template
@@ -135,7 +134,7 @@ def check_speed(record: RunRecord) -> Check:
     fixed = np.add.reduceat(latency, start)[traffic.flow] + transport.send_latency_ps + transport.receive_latency_ps
     serial = traffic.size_bytes * 8e12 / slowest
     if transport.time_rounding == TimeRounding.NS_NEAREST:
-        serial -= 500.0 * packets_of(traffic.size_bytes, transport)
+        serial -= 500.0 * traffic.packets(transport)
     took = columns.message_delivered_ps - columns.message_posted_ps
     # the bound is in floating point: a part in 10^12 is its rounding, not a faster message
     wrong = took < (serial + fixed) * (1 - 1e-12) - 1

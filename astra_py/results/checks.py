@@ -18,7 +18,7 @@ from astra_py.engines.base import ExitReason
 from astra_py.errors import CheckError, DeadlockError, SimulationError
 from astra_py.results.causality import check_dependencies, check_moments, check_speed
 from astra_py.results.check import Check, compare
-from astra_py.results.traffic import ack_line_bytes, acks_of, are_acks_implied, line_bytes_of
+from astra_py.results.traffic import implied_line_bytes
 
 if TYPE_CHECKING:
     from astra_py.collectives.schedule import Schedule
@@ -196,13 +196,12 @@ def _link_bytes(record: RunRecord) -> list[Check]:
     channels = len(columns.channel_line_bytes)
     size = traffic.size_bytes
     payload = traffic.on_channels(traffic.per_flow(size), channels)
-    data = traffic.on_channels(traffic.per_flow(line_bytes_of(size, transport)), channels)
+    acks: NDArray[np.int64] | None = None
     if record.engine == "analytic":  # LogGP has no acknowledgement that occupies a link
         acks = np.zeros(channels, dtype=np.int64)
-    elif are_acks_implied(size, transport):
-        acks = traffic.on_channels(traffic.per_flow(acks_of(size, transport)), channels, back=True)
-    else:
+    elif not traffic.are_acks_implied(transport):
         acks = columns.channel_frames - columns.channel_data_frames
+    line = implied_line_bytes(traffic, transport, record.channel_efficiency, acks)
     # packets sent again add to what is implied; they are counted, and no more than a lower bound is left to check
     is_exact = not (columns.channel_dropped_frames.any() or columns.message_retransmitted_packets.any())
     return [
@@ -212,7 +211,7 @@ def _link_bytes(record: RunRecord) -> list[Check]:
             (
                 "line",
                 "line bytes per channel: routes and headers, and ports' counters",
-                data + acks * ack_line_bytes(transport),
+                line,
                 columns.channel_line_bytes,
             ),
         )

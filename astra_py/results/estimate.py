@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from astra_py.results.traffic import Traffic, acks_of, packets_of
+from astra_py.results.traffic import Traffic
 
 if TYPE_CHECKING:
     from astra_py.collectives.schedule import Schedule
@@ -77,10 +77,11 @@ def estimate_run(
         np.zeros(len(sizes), dtype=np.uint8),
         1,
         lambda a, b, qp: route_paths(platform, seed, a, b, qp),
+        np.repeat(platform.arrays().link_efficiency, 2),
     )
-    packets = packets_of(sizes, transport) * counts
+    packets = traffic.packets(transport) * counts
     there, back = np.diff(traffic.there_ptr)[traffic.flow], np.diff(traffic.back_ptr)[traffic.flow]
-    hops = packets * there + acks_of(sizes, transport) * counts * back
+    hops = packets * there + traffic.acks(transport) * counts * back
     return _cost(schedule, int(counts.sum()), int(packets.sum()), int(hops.sum()))
 
 

@@ -75,7 +75,13 @@ class RunRecord:
             self.schedule.instance_priority[columns.message_instance],
             self.transport.qps_per_peer,
             lambda src, dst, qp: self.route_paths(self.platform, self.seed, src, dst, qp),
+            self.channel_efficiency,
         )
+
+    @cached_property
+    def channel_efficiency(self) -> NDArray[np.float64]:
+        """f64[channels]: share of a scale-up link's line that payload can have; 0 for Ethernet."""
+        return np.repeat(self.arrays.link_efficiency, 2)
 
     @cached_property
     def end_ps(self) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,11 @@ from astra_py.engines.base import AckPolicy, WindowPolicy
 if TYPE_CHECKING:
     from astra_py.engines.base import TransportModel
 
+Integers = TypeVar("Integers", int, NDArray[np.int64])
 #: Compressed rows of channels.
 Rows = tuple[NDArray[np.int64], NDArray[np.int32]]
 
-__all__ = ["Traffic", "ack_line_bytes", "acks_of", "are_acks_implied", "line_bytes_of", "packets_of"]
+__all__ = ["Traffic", "implied_line_bytes"]
 
 #: Preamble and start delimiter, Ethernet header, IPv4, UDP, BTH, ICRC, FCS, inter-frame gap: beside every payload.
 _ROCE_HEADER = 8 + 14 + 20 + 8 + 12 + 4 + 4 + 12
@@ -33,16 +34,41 @@ _RETH = 16
 _ROCE_ACK = _ROCE_HEADER + 4
 #: A receiver acknowledges at least so often: a quarter of the 24-bit packet sequence numbers.
 _MAX_PACKETS_TO_ACK = 2**22
+#: Payload of a packet whose way has scale-up links only.
+_SCALE_UP_PAYLOAD = 4096
+#: What a packet without payload, or an ACK, counts as on a scale-up link.
+_SCALE_UP_FLIT = 16
 
 
-def packets_of(size_bytes: NDArray[np.int64], transport: TransportModel) -> NDArray[np.int64]:
-    """How many packets each message is cut into; a message of 0 bytes is one packet."""
-    return np.maximum(1, -(-size_bytes // transport.payload_bytes))
+def implied_line_bytes(
+    traffic: Traffic, transport: TransportModel, efficiency: NDArray[np.float64], ack_frames: NDArray[np.int64] | None
+) -> NDArray[np.int64]:
+    """Line bytes of each channel as routes, headers and acknowledgements imply them; i64[channels].
+
+    Parameters
+    ----------
+    efficiency : f64[channels], 0 for Ethernet.
+    ack_frames : ACK frames of each channel, i64[channels]; where None, :meth:`Traffic.acks` tells them.
+    """
+    channels = len(efficiency)
+    parts = np.rint(efficiency * 1e6).astype(np.int64)
+    if ack_frames is None:
+        ack_frames = traffic.on_channels(traffic.per_flow(traffic.acks(transport)), channels, back=True)
+    ack = transport.ack_bytes if transport.ack_bytes >= 0 else _ROCE_ACK
+    total = np.zeros(channels, dtype=np.int64)
+    for part in np.unique(parts):
+        if part == 0:
+            message, ack_line = _ethernet_line_bytes(traffic, transport), ack
+        else:
+            message, ack_line = _scale_up_line_bytes(traffic, transport, int(part)), _share(_SCALE_UP_FLIT, int(part))
+        line = traffic.on_channels(traffic.per_flow(message), channels) + ack_frames * ack_line
+        total = np.where(parts == part, line, total)
+    return total
 
 
-def line_bytes_of(size_bytes: NDArray[np.int64], transport: TransportModel) -> NDArray[np.int64]:
-    """Line bytes of each message's packets on each link they cross."""
-    packets = packets_of(size_bytes, transport)
+def _ethernet_line_bytes(traffic: Traffic, transport: TransportModel) -> NDArray[np.int64]:
+    """Line bytes of each message's packets on each Ethernet link they cross."""
+    packets, size_bytes = traffic.packets(transport), traffic.size_bytes
     if transport.header_bytes >= 0:
         return size_bytes + packets * transport.header_bytes
     last = size_bytes - (packets - 1) * transport.payload_bytes
@@ -50,35 +76,15 @@ def line_bytes_of(size_bytes: NDArray[np.int64], transport: TransportModel) -> N
     return padded + packets * _ROCE_HEADER + _RETH
 
 
-def acks_of(size_bytes: NDArray[np.int64], transport: TransportModel) -> NDArray[np.int64]:
-    """How many ACK frames each message's packets cause at least, none of them lost; see :func:`are_acks_implied`."""
-    packets = packets_of(size_bytes, transport)
-    match transport.ack_policy:
-        case AckPolicy.PER_PACKET:
-            return packets
-        case AckPolicy.EVERY:
-            # each N-th packet since the last ACK, and the last packet of every message
-            return -(-packets // transport.ack_every)
-        case AckPolicy.PER_MESSAGE:
-            return np.ones_like(packets)
-        case AckPolicy.OUT_OF_BAND:
-            return np.zeros_like(packets)
+def _scale_up_line_bytes(traffic: Traffic, transport: TransportModel, part: int) -> NDArray[np.int64]:
+    """Line bytes of each message's packets on a scale-up link, whose payload has ``part`` millionths of the line."""
+    packets, payload = traffic.packets(transport), traffic.payload_bytes(transport)
+    last = np.maximum(traffic.size_bytes - (packets - 1) * payload, _SCALE_UP_FLIT)
+    return (packets - 1) * _share(payload, part) + _share(last, part)
 
 
-def are_acks_implied(size_bytes: NDArray[np.int64], transport: TransportModel) -> bool:
-    """Whether :func:`acks_of` is all there is, or a packet may ask for an ACK that only the run can tell.
-
-    A packet that fills the window asks for one, and a receiver gives one before the packet numbers run out.
-    """
-    if transport.ack_policy in (AckPolicy.PER_PACKET, AckPolicy.OUT_OF_BAND):
-        return True
-    longest = int(packets_of(size_bytes, transport).max(initial=0))
-    return transport.window_policy == WindowPolicy.NONE and longest < _MAX_PACKETS_TO_ACK
-
-
-def ack_line_bytes(transport: TransportModel) -> int:
-    """Line bytes of one ACK frame."""
-    return transport.ack_bytes if transport.ack_bytes >= 0 else _ROCE_ACK
+def _share(payload: Integers, part: int) -> Integers:
+    return -(-payload * 1_000_000 // part)
 
 
 def _pad(payload: NDArray[np.int64] | np.int64) -> NDArray[np.int64]:
@@ -97,6 +103,7 @@ class Traffic:
     flow_src, flow_dst, flow_qp : i32[f], (source rank, destination rank, queue pair) of each flow.
     there_ptr, there : compressed rows of channels, the way of each flow.
     back_ptr, back : the way of its acknowledgements.
+    is_scale_up : bool[f], whether all links of the flow's way are scale-up links.
     """
 
     size_bytes: NDArray[np.int64]
@@ -108,6 +115,7 @@ class Traffic:
     there: NDArray[np.int32]
     back_ptr: NDArray[np.int64]
     back: NDArray[np.int32]
+    is_scale_up: NDArray[np.bool_]
 
     @classmethod
     def on_routes(
@@ -118,6 +126,7 @@ class Traffic:
         priority: NDArray[np.uint8],
         qps_per_peer: int,
         way: Callable[[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]], Rows],
+        efficiency: NDArray[np.float64],
     ) -> Traffic:
         """Gather messages into flows.
 
@@ -126,6 +135,7 @@ class Traffic:
         size_bytes, src, dst, priority : one row a message, in order of posting; ``src`` and ``dst`` are ranks.
         qps_per_peer : queue pairs that a pair's messages of one priority take in turn; 0: a new one for each message.
         way : gives the compressed rows of channels of (source ranks, destination ranks, queue pairs).
+        efficiency : f64[channels], 0 for Ethernet.
         """
         most_ranks = int(max(src.max(initial=0), dst.max(initial=0))) + 1
         pair = src.astype(np.int64) * most_ranks + dst
@@ -136,7 +146,42 @@ class Traffic:
         flow_dst = (key // most % most_ranks).astype(np.int32)
         flow_qp = (key % most).astype(np.int32)
         there, back = way(flow_src, flow_dst, flow_qp), way(flow_dst, flow_src, flow_qp)
-        return cls(size_bytes, flow, flow_src, flow_dst, flow_qp, *there, *back)
+        is_ethernet = efficiency[there[1]] == 0
+        is_scale_up = ~np.logical_or.reduceat(is_ethernet, there[0][:-1]) if len(flow_src) else np.zeros(0, dtype=bool)
+        return cls(size_bytes, flow, flow_src, flow_dst, flow_qp, *there, *back, is_scale_up)
+
+    def payload_bytes(self, transport: TransportModel) -> NDArray[np.int64]:
+        """i64[m]: largest payload of each message's packets."""
+        return np.where(self.is_scale_up[self.flow], _SCALE_UP_PAYLOAD, transport.payload_bytes)
+
+    def packets(self, transport: TransportModel) -> NDArray[np.int64]:
+        """i64[m]: how many packets each message is cut into; a message of 0 bytes is one packet."""
+        return np.maximum(1, -(-self.size_bytes // self.payload_bytes(transport)))
+
+    def acks(self, transport: TransportModel) -> NDArray[np.int64]:
+        """i64[m]: ACK frames that each message's packets cause at least, none lost; see :meth:`are_acks_implied`."""
+        packets = self.packets(transport)
+        match transport.ack_policy:
+            case AckPolicy.PER_PACKET:
+                acks = packets
+            case AckPolicy.EVERY:
+                # each N-th packet since the last ACK, and the last packet of every message
+                acks = -(-packets // transport.ack_every)
+            case AckPolicy.PER_MESSAGE:
+                acks = np.ones_like(packets)
+            case AckPolicy.OUT_OF_BAND:
+                acks = np.zeros_like(packets)
+        return np.where(self.is_scale_up[self.flow], 0, acks)
+
+    def are_acks_implied(self, transport: TransportModel) -> bool:
+        """Whether :meth:`acks` is all there is, or a packet may ask for an ACK that only the run can tell.
+
+        A packet that fills the window asks for one, and a receiver gives one before the packet numbers run out.
+        """
+        if transport.ack_policy in (AckPolicy.PER_PACKET, AckPolicy.OUT_OF_BAND):
+            return True
+        longest = int(self.packets(transport).max(initial=0))
+        return transport.window_policy == WindowPolicy.NONE and longest < _MAX_PACKETS_TO_ACK
 
     def per_flow(self, weight: NDArray[np.int64]) -> NDArray[np.int64]:
         """Sum of ``weight`` (i64, one a message) over each flow's messages."""

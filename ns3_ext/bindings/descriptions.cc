@@ -29,6 +29,7 @@ ReadPlatform(const py::handle& arrays)
     platform.linkRate = ReadColumn<BitRate>(arrays, "link_rate_bps");
     platform.linkDelay = ReadColumn<TimePs>(arrays, "link_delay_ps");
     platform.linkLoss = ReadColumn<double>(arrays, "link_loss");
+    platform.linkEfficiency = ReadColumn<double>(arrays, "link_efficiency");
     platform.Validate();
     return platform;
 }

@@ -2,7 +2,6 @@
 #include "loggp-network.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace ns3
 {
@@ -44,10 +43,9 @@ LogGpNetwork::WayOf(RankId src, RankId dst, uint32_t queuePair)
         std::vector<ChannelId> back;
         m_routes.FindPath(FlowIdentity{src, dst, number}, way.path);
         m_routes.FindPath(FlowIdentity{dst, src, number}, back);
-        way.slowestRate = std::numeric_limits<BitRate>::max();
         for (const ChannelId channel : way.path)
         {
-            way.slowestRate = std::min(way.slowestRate, m_platform.Rate(channel));
+            way.isScaleUp &= m_platform.IsScaleUp(channel);
         }
         for (size_t hop = 0; hop < back.size(); ++hop)
         {
@@ -59,6 +57,21 @@ LogGpNetwork::WayOf(RankId src, RankId dst, uint32_t queuePair)
         ways.push_back(std::move(way));
     }
     return ways[queuePair];
+}
+
+ByteCount
+LogGpNetwork::MessageLine(const Way& way, ChannelId channel, ByteCount size) const
+{
+    const int64_t efficiency = m_platform.EfficiencyPpm(channel);
+    if (efficiency == 0)
+    {
+        return m_figures.format.MessageLine(size, m_figures.payload);
+    }
+    const uint32_t payload = way.isScaleUp ? SCALE_UP_PAYLOAD : m_figures.payload;
+    const ByteCount packets = LineFormat::PacketsOf(size, payload);
+    const auto last = static_cast<uint32_t>(size - (packets - 1) * payload);
+    return (packets - 1) * ScaleUpLineBytes(payload, efficiency) +
+           ScaleUpLineBytes(last, efficiency);
 }
 
 void
@@ -103,7 +116,7 @@ LogGpNetwork::Begin(MessageId id)
     const Message& message = m_messages[id];
     const MessageRequest& request = message.request;
     const Way& way = WayOf(request.src, request.dst, message.queuePair);
-    const ByteCount line = m_figures.format.MessageLine(request.size, m_figures.payload);
+    TimePs longest = 0;
     TimePs begin = m_loop.Now();
     TimePs sent = begin;
     for (size_t hop = 0; hop < way.path.size(); ++hop)
@@ -116,7 +129,9 @@ LogGpNetwork::Begin(MessageId id)
                 m_platform.Delay(previous) + m_platform.nodeLatency[m_platform.Receiver(previous)];
         }
         begin = std::max(begin, m_free[channel]);
+        const ByteCount line = MessageLine(way, channel, request.size);
         const TimePs held = SerializationTime(line, m_platform.Rate(channel), m_figures.rounding);
+        longest = std::max(longest, held);
         m_free[channel] = begin + held;
         if (hop == 0)
         {
@@ -128,8 +143,7 @@ LogGpNetwork::Begin(MessageId id)
         counters.deliveredPayloadBytes += request.size;
         counters.busy += held;
     }
-    const TimePs arrived = begin + SerializationTime(line, way.slowestRate, m_figures.rounding) +
-                           m_platform.Delay(way.path.back());
+    const TimePs arrived = begin + longest + m_platform.Delay(way.path.back());
     const TimePs delivered = arrived + m_figures.receiveLatency;
     m_sentBytes[request.src] += request.size;
     m_loop.ScheduleTimer(sent, m_sentHandler, id);

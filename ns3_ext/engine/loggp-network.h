@@ -24,7 +24,7 @@ namespace ns3
  * Messages go in order of readiness: a port's first in, first out, each when the one before it has
  * left. A message is one piece that cuts through: on link j of its way it begins at
  * `b_j = max(b_(j-1) + latency_j, free_j)`, holds the link for its bytes over the link's rate, and
- * is complete its bytes over the slowest rate after it begins on the last link. Bytes are line
+ * is complete as long after it begins on the last link as it holds its slowest one. Bytes are line
  * bytes, so that headers count; acknowledgements, windows and queues of packets do not exist here.
  */
 class LogGpNetwork : public MessageNetwork
@@ -66,7 +66,7 @@ class LogGpNetwork : public MessageNetwork
     {
         std::vector<ChannelId> path;
         TimePs ackLatency{0};
-        BitRate slowestRate{0};
+        bool isScaleUp{true}; ///< No link of it is Ethernet.
     };
 
     /// A message and where it leaves.
@@ -78,6 +78,7 @@ class LogGpNetwork : public MessageNetwork
     };
 
     const Way& WayOf(RankId src, RankId dst, uint32_t queuePair);
+    ByteCount MessageLine(const Way& way, ChannelId channel, ByteCount size) const;
     void BecomeReady(uint64_t id);
     void Begin(MessageId id);
     void Sent(uint64_t id);

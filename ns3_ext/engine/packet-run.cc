@@ -290,17 +290,12 @@ PacketRun::Run(const ProgressHook& progress)
 
     RunOutcome outcome;
     outcome.TakeFrom(*m_executor, m_simulator->LastExit());
-    int64_t packets = 0;
     int64_t drops = 0;
     for (ChannelId channel = 0; channel < m_platform.Channels(); ++channel)
     {
         const ChannelCounters& counters = m_fabric->GetPort(channel).counters;
         outcome.AddChannel(counters);
         drops += counters.droppedFrames;
-        if (m_platform.nodeRank[m_platform.Transmitter(channel)] >= 0)
-        {
-            packets += counters.dataFrames;
-        }
     }
     for (RankId rank = 0; rank < m_platform.Ranks(); ++rank)
     {
@@ -312,7 +307,7 @@ PacketRun::Run(const ProgressHook& progress)
     outcome.counters["events"] = static_cast<int64_t>(loop.EventCount());
     outcome.counters["events_left"] = static_cast<int64_t>(loop.Pending());
     outcome.counters["frames_in_flight"] = static_cast<int64_t>(m_fabric->FramesInFlight());
-    outcome.counters["packets"] = packets;
+    outcome.counters["packets"] = total.dataPackets;
     outcome.counters["packet_hops"] = static_cast<int64_t>(m_fabric->PacketHops());
     outcome.counters["dropped_frames"] = drops;
     outcome.counters["connections"] = static_cast<int64_t>(m_transport->ConnectionCount());

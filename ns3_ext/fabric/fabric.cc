@@ -65,6 +65,7 @@ Fabric::Build(const PlatformDescription& platform, EventLoop& loop, uint64_t see
         Port& port = m_ports[channel];
         port.rate = platform.Rate(channel);
         port.delay = platform.Delay(channel);
+        port.efficiencyPpm = platform.EfficiencyPpm(channel);
         port.lossThreshold =
             static_cast<uint64_t>(std::ldexp(static_cast<long double>(platform.Loss(channel)), 64));
     }
@@ -123,10 +124,11 @@ Fabric::Enqueue(ChannelId id, Frame* frame)
 {
     Port& port = m_ports[id];
     const TimePs now = m_loop->Now();
+    const uint32_t lineBytes = port.LineBytes(*frame);
     // A frame that is being sent still takes its place in the buffer.
     const ByteCount sending = port.busyUntil > now ? port.sendingBytes : 0;
     port.counters.maxQueueBytes =
-        std::max(port.counters.maxQueueBytes, port.waitingBytes + sending + frame->lineBytes);
+        std::max(port.counters.maxQueueBytes, port.waitingBytes + sending + lineBytes);
     if (port.isTraced) [[unlikely]]
     {
         port.device->NotifyEnqueue(*frame);
@@ -138,7 +140,7 @@ Fabric::Enqueue(ChannelId id, Frame* frame)
     }
     port.queue[frame->priority].Push(frame);
     port.waiting |= 1U << frame->priority;
-    port.waitingBytes += frame->lineBytes;
+    port.waitingBytes += lineBytes;
     Kick(id);
 }
 
@@ -158,7 +160,7 @@ Fabric::Pick(uint64_t argument)
         {
             port.waiting &= ~(1U << queued);
         }
-        port.waitingBytes -= frame->lineBytes;
+        port.waitingBytes -= port.LineBytes(*frame);
         Transmit(id, port, frame);
     }
     else if (offered >= 0)
@@ -188,17 +190,18 @@ Fabric::IsLost(ChannelId channel, const Port& port) const
 TimePs
 Fabric::Transmit(ChannelId channel, Port& port, Frame* frame)
 {
-    if (frame->lineBytes != port.lastLineBytes)
+    const uint32_t lineBytes = port.LineBytes(*frame);
+    if (lineBytes != port.lastLineBytes)
     {
-        port.lastLineBytes = frame->lineBytes;
-        port.lastSerialization = SerializationTime(frame->lineBytes, port.rate, m_rounding);
+        port.lastLineBytes = lineBytes;
+        port.lastSerialization = SerializationTime(lineBytes, port.rate, m_rounding);
     }
     const TimePs end = m_loop->Now() + port.lastSerialization;
     port.busyUntil = end;
-    port.sendingBytes = frame->lineBytes;
+    port.sendingBytes = lineBytes;
     ChannelCounters& counters = port.counters;
     ++counters.frames;
-    counters.lineBytes += frame->lineBytes;
+    counters.lineBytes += lineBytes;
     counters.busy += port.lastSerialization;
     if (frame->kind == FrameKind::DATA)
     {

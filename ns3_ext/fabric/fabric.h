@@ -65,10 +65,10 @@ class Fabric : public Object
     /// A port's source has become ready: let the port pick as soon as it may.
     void Kick(ChannelId port);
 
-    /// Time that a size takes on a port's wire.
-    TimePs SerializationOn(ChannelId port, uint32_t lineBytes) const
+    /// Time that a frame takes on a port's wire.
+    TimePs SerializationOn(ChannelId port, const Frame& frame) const
     {
-        return SerializationTime(lineBytes, m_ports[port].rate, m_rounding);
+        return SerializationTime(m_ports[port].LineBytes(frame), m_ports[port].rate, m_rounding);
     }
 
     /// Most time that frames have had to wait in a port's queues so far.

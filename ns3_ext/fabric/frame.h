@@ -33,7 +33,7 @@ struct Frame
     const ChannelId* path{nullptr};
     uint32_t flow{0}; ///< Queue pair, as an index of the transport.
     uint32_t psn{0};  ///< 24-bit packet sequence number; in an ACK or NAK the next one expected.
-    uint32_t lineBytes{0}; ///< All that occupies the wire, gap and preamble included.
+    uint32_t lineBytes{0}; ///< All that occupies an Ethernet wire, gap and preamble included.
     uint32_t payloadBytes{0};
     RankId src{0};
     RankId dst{0};

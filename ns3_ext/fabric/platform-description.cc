@@ -30,7 +30,7 @@ PlatformDescription::Validate()
         throw ConfigError("platform: the node columns differ in length");
     }
     if (linkB.size() != links || linkRate.size() != links || linkDelay.size() != links ||
-        linkLoss.size() != links)
+        linkLoss.size() != links || linkEfficiency.size() != links)
     {
         throw ConfigError("platform: the link columns differ in length");
     }
@@ -74,6 +74,15 @@ PlatformDescription::Validate()
         if (!(linkLoss[link] >= 0.0 && linkLoss[link] < 1.0))
         {
             Refuse("link", link, "its loss probability must be in [0, 1)");
+        }
+        const double efficiency = linkEfficiency[link];
+        if (efficiency != 0.0 && !(efficiency >= 1e-3 && efficiency <= 1.0))
+        {
+            Refuse("link", link, "its efficiency must be 0 (Ethernet) or in [0.001, 1]");
+        }
+        if (efficiency != 0.0 && linkLoss[link] != 0.0)
+        {
+            Refuse("link", link, "a scale-up link loses nothing");
         }
     }
 }

@@ -4,6 +4,7 @@
 
 #include "../core/units.h"
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct PlatformDescription
     std::vector<BitRate> linkRate;
     std::vector<TimePs> linkDelay;
     std::vector<double> linkLoss;
+    std::vector<double> linkEfficiency; ///< 0 for Ethernet, in (0, 1] for a scale-up link.
     std::vector<NodeIndex> rankNode; ///< Node of each rank.
 
     uint32_t Nodes() const
@@ -70,6 +72,17 @@ struct PlatformDescription
     TimePs Delay(ChannelId channel) const
     {
         return linkDelay[channel / 2];
+    }
+
+    /// Millionths of a scale-up link's line that payload can have; 0 for Ethernet.
+    int64_t EfficiencyPpm(ChannelId channel) const
+    {
+        return std::llround(linkEfficiency[channel / 2] * 1e6);
+    }
+
+    bool IsScaleUp(ChannelId channel) const
+    {
+        return linkEfficiency[channel / 2] > 0.0;
     }
 
     double Loss(ChannelId channel) const

@@ -3,6 +3,7 @@
 #define ASTRA_PORT_H
 
 #include "frame.h"
+#include "line-bytes.h"
 
 #include <array>
 #include <bit>
@@ -73,6 +74,7 @@ struct Port
     TimePs delay{0};
     TimePs peerLatency{0}; ///< Forwarding latency of the node at the far end.
     BitRate rate{0};
+    int64_t efficiencyPpm{0}; ///< Of a scale-up link; 0 for Ethernet.
     uint32_t lastLineBytes{0}; ///< Serialisation of the last size, since most frames are alike.
     TimePs lastSerialization{0};
     FrameSource* source{nullptr};
@@ -85,6 +87,13 @@ struct Port
     ChannelCounters counters;
     std::array<FrameFifo, PRIORITIES> queue;
     FabricDevice* device{nullptr};
+
+    /// What a frame occupies on this port's wire.
+    uint32_t LineBytes(const Frame& frame) const
+    {
+        return efficiencyPpm == 0 ? frame.lineBytes
+                                  : ScaleUpLineBytes(frame.payloadBytes, efficiencyPpm);
+    }
 
     /// Highest priority that waits in the queues, or -1.
     int WaitingPriority() const

@@ -5,8 +5,11 @@
 #include "../core/hash.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <queue>
 #include <string>
+#include <utility>
 
 namespace ns3
 {
@@ -15,6 +18,9 @@ namespace
 {
 
 constexpr uint32_t UNREACHABLE = std::numeric_limits<uint32_t>::max();
+/// Any number of scale-up links that a way can have is less than one Ethernet link.
+constexpr uint32_t SCALE_UP_COST = 1;
+constexpr uint32_t ETHERNET_COST = 1U << 16;
 
 uint64_t
 HashFlow(const FlowIdentity& flow)
@@ -52,6 +58,12 @@ RouteTable::RouteTable(const PlatformDescription& platform, uint64_t seed)
     }
 }
 
+uint32_t
+RouteTable::Cost(ChannelId channel) const
+{
+    return m_platform.IsScaleUp(channel) ? SCALE_UP_COST : ETHERNET_COST;
+}
+
 bool
 RouteTable::DoesForward(NodeIndex node) const
 {
@@ -69,21 +81,25 @@ RouteTable::Distances(RankId dst)
     distance.assign(m_platform.Nodes(), UNREACHABLE);
     const NodeIndex root = m_platform.rankNode[dst];
     distance[root] = 0;
-    std::vector<NodeIndex> frontier{root};
-    for (size_t head = 0; head < frontier.size(); ++head)
+    using Entry = std::pair<uint32_t, NodeIndex>;
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> frontier;
+    frontier.emplace(0, root);
+    while (!frontier.empty())
     {
-        const NodeIndex node = frontier[head];
-        if (node != root && !DoesForward(node))
+        const auto [cost, node] = frontier.top();
+        frontier.pop();
+        if (cost != distance[node] || (node != root && !DoesForward(node)))
         {
-            continue; // An end of ways, not a part of them.
+            continue; // Known better already, or an end of ways and not a part of them.
         }
         for (uint32_t i = m_channelStart[node]; i < m_channelStart[node + 1]; ++i)
         {
             const NodeIndex peer = m_platform.Receiver(m_nodeChannel[i]);
-            if (distance[peer] == UNREACHABLE)
+            const uint32_t through = cost + Cost(m_nodeChannel[i]);
+            if (through < distance[peer])
             {
-                distance[peer] = distance[node] + 1;
-                frontier.push_back(peer);
+                distance[peer] = through;
+                frontier.emplace(through, peer);
             }
         }
     }
@@ -105,7 +121,8 @@ RouteTable::NextChannels(RankId dst, NodeIndex node)
     {
         const NodeIndex peer = m_platform.Receiver(m_nodeChannel[i]);
         const bool isWay = distance[peer] == 0 || DoesForward(peer);
-        if (isWay && distance[peer] != UNREACHABLE && distance[peer] + 1 == distance[node])
+        if (isWay && distance[peer] != UNREACHABLE &&
+            distance[peer] + Cost(m_nodeChannel[i]) == distance[node])
         {
             next.push_back(m_nodeChannel[i]);
         }

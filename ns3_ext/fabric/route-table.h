@@ -21,8 +21,10 @@ struct FlowIdentity
 };
 
 /**
- * Shortest paths by number of hops, with one of several equal ways chosen at each node by a hash
- * of the flow.
+ * Shortest paths, with one of several equal ways chosen at each node by a hash of the flow.
+ *
+ * Shortest is fewest Ethernet links and, among those, fewest scale-up links: what can stay on
+ * NVLink stays there.
  *
  * Each node hashes with a seed of its own: with one common seed every tier would make the same
  * choice and use a fraction of the next tier's ways (polarisation). Work is done for the
@@ -47,9 +49,10 @@ class RouteTable
     void FindPath(const FlowIdentity& flow, std::vector<ChannelId>& path);
 
   private:
-    /// Channels that lead from a node one hop nearer to a destination.
+    /// Channels that lead from a node nearer to a destination.
     std::span<const ChannelId> NextChannels(RankId dst, NodeIndex node);
     const std::vector<uint32_t>& Distances(RankId dst);
+    uint32_t Cost(ChannelId channel) const;
     bool DoesForward(NodeIndex node) const;
 
     const PlatformDescription& m_platform;

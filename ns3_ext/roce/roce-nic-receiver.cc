@@ -47,10 +47,11 @@ RoceNic::ReceiveData(QueuePair* queuePair, const Frame& frame)
     queuePair->receivedBytes += frame.payloadBytes;
     m_counters.receivedPayloadBytes += frame.payloadBytes;
     ++queuePair->packetsToAck;
+    const AckPolicy policy = queuePair->isScaleUp ? AckPolicy::OUT_OF_BAND : m_ackPolicy;
     const bool isDue =
-        frame.isAckRequested || m_ackPolicy == AckPolicy::PER_PACKET ||
-        (m_ackPolicy == AckPolicy::OUT_OF_BAND && (queuePair->window != 0 || queuePair->isTimed)) ||
-        (m_ackPolicy == AckPolicy::EVERY && queuePair->packetsToAck >= m_ackEvery) ||
+        frame.isAckRequested || policy == AckPolicy::PER_PACKET ||
+        (policy == AckPolicy::OUT_OF_BAND && (queuePair->window != 0 || queuePair->isTimed)) ||
+        (policy == AckPolicy::EVERY && queuePair->packetsToAck >= m_ackEvery) ||
         queuePair->packetsToAck >= MAX_PACKETS_TO_ACK;
     if (isDue)
     {
@@ -89,7 +90,8 @@ RoceNic::Acknowledge(QueuePair* queuePair, FrameKind kind)
     queuePair->packetsToAck = 0;
     const auto psn = static_cast<uint32_t>(queuePair->expectedPsn & PSN_MASK);
     ++(kind == FrameKind::NAK ? m_counters.naksSent : m_counters.acksSent);
-    if (m_ackPolicy == AckPolicy::OUT_OF_BAND && kind == FrameKind::ACK)
+    const bool isFrameless = queuePair->isScaleUp || m_ackPolicy == AckPolicy::OUT_OF_BAND;
+    if (isFrameless && kind == FrameKind::ACK)
     {
         EventLoop& loop = m_fabric->Loop();
         loop.ScheduleTimer(loop.Now() + queuePair->ackPathLatency,

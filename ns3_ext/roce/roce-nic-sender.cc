@@ -53,7 +53,7 @@ RoceNic::Submit(const MessageRequest& request)
     message->size = request.size;
     message->bytesBefore = queuePair->postedBytes;
     message->firstPsn = queuePair->postedPsn;
-    message->packets = static_cast<uint64_t>(LineFormat::PacketsOf(request.size, m_payload));
+    message->packets = static_cast<uint64_t>(LineFormat::PacketsOf(request.size, queuePair->payload));
     queuePair->postedBytes += request.size;
     queuePair->postedPsn = message->EndPsn();
     if (queuePair->tail == nullptr)
@@ -107,19 +107,26 @@ RoceNic::Connect(const MessageRequest& request, uint32_t number)
     queuePair->postedPsn = m_initialPsn;
     queuePair->expectedPsn = m_initialPsn;
     bool isLossy = false;
+    queuePair->isScaleUp = true;
     for (uint16_t hop = 0; hop < queuePair->hops; ++hop)
     {
+        queuePair->isScaleUp &= m_fabric->GetPort(queuePair->path[hop]).efficiencyPpm != 0;
         isLossy |= m_fabric->GetPort(queuePair->path[hop]).lossThreshold != 0;
     }
     for (uint16_t hop = 0; hop < queuePair->ackHops; ++hop)
     {
         isLossy |= m_fabric->GetPort(queuePair->ackPath[hop]).lossThreshold != 0;
     }
+    queuePair->payload = queuePair->isScaleUp ? SCALE_UP_PAYLOAD : m_payload;
     // Where no frame can be lost the timer could only ever find that nothing is missing.
-    queuePair->isTimed = isLossy || !m_timeout.IsNegative();
+    queuePair->isTimed = isLossy || (!m_timeout.IsNegative() && !queuePair->isScaleUp);
     queuePair->ackPathLatency = PathLatency(queuePair->ackPath, queuePair->ackHops);
     const TimePs roundTrip = UnloadedRoundTrip(*queuePair);
     queuePair->baseTimeout = TIMEOUT_ROUND_TRIPS * roundTrip;
+    if (queuePair->isScaleUp)
+    {
+        return queuePair; // Credits keep the link's rate; there is no window to fill.
+    }
     if (m_windowPolicy == WindowPolicy::FIXED)
     {
         queuePair->window = static_cast<ByteCount>(m_window);
@@ -153,15 +160,20 @@ TimePs
 RoceNic::UnloadedRoundTrip(const QueuePair& queuePair) const
 {
     TimePs time = PathLatency(queuePair.path, queuePair.hops) + queuePair.ackPathLatency;
+    Frame frame;
+    frame.payloadBytes = queuePair.payload;
+    frame.lineBytes = m_format.DataLine(queuePair.payload, false);
     for (uint16_t hop = 0; hop < queuePair.hops; ++hop)
     {
-        time += m_fabric->SerializationOn(queuePair.path[hop], m_format.DataLine(m_payload, false));
+        time += m_fabric->SerializationOn(queuePair.path[hop], frame);
     }
     if (m_ackPolicy != AckPolicy::OUT_OF_BAND)
     {
+        frame.payloadBytes = 0;
+        frame.lineBytes = m_format.AckLine();
         for (uint16_t hop = 0; hop < queuePair.ackHops; ++hop)
         {
-            time += m_fabric->SerializationOn(queuePair.ackPath[hop], m_format.AckLine());
+            time += m_fabric->SerializationOn(queuePair.ackPath[hop], frame);
         }
     }
     return time;
@@ -270,7 +282,8 @@ RoceNic::BuildDataFrame(QueuePair* queuePair)
     const uint64_t offset = queuePair->nextPsn - message->firstPsn;
     const bool isLast = offset + 1 == message->packets;
     const auto payload = static_cast<uint32_t>(
-        isLast ? message->size - static_cast<ByteCount>(offset) * m_payload : m_payload);
+        isLast ? message->size - static_cast<ByteCount>(offset) * queuePair->payload
+               : queuePair->payload);
     Frame* frame = m_fabric->NewFrame();
     frame->path = queuePair->path;
     frame->hops = queuePair->hops;
@@ -295,6 +308,7 @@ RoceNic::BuildDataFrame(QueuePair* queuePair)
         m_counters.sentPayloadBytes += payload;
         queuePair->highestPsn = queuePair->nextPsn + 1;
     }
+    ++m_counters.dataPackets;
     ++queuePair->nextPsn;
     queuePair->sentBytes += payload;
     if (isLast)
@@ -368,7 +382,7 @@ RoceNic::AdvanceAcked(QueuePair* queuePair, uint64_t expected)
     {
         const auto packets =
             static_cast<ByteCount>(expected > head->firstPsn ? expected - head->firstPsn : 0);
-        queuePair->ackedBytes = head->bytesBefore + std::min(packets * m_payload, head->size);
+        queuePair->ackedBytes = head->bytesBefore + std::min(packets * queuePair->payload, head->size);
     }
     if (queuePair->nextPsn < expected)
     {

@@ -99,6 +99,7 @@ RoceTransport::TotalCounters() const
         const NicCounters& counters = nic->Counters();
         total.sentPayloadBytes += counters.sentPayloadBytes;
         total.receivedPayloadBytes += counters.receivedPayloadBytes;
+        total.dataPackets += counters.dataPackets;
         total.acksSent += counters.acksSent;
         total.naksSent += counters.naksSent;
         total.timeouts += counters.timeouts;

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra_py.engines.base import AckPolicy, WindowPolicy
-from astra_py.results.traffic import Traffic, ack_line_bytes, acks_of, are_acks_implied, line_bytes_of, packets_of
+from astra_py.engines.base import AckPolicy, TransportModel, WindowPolicy
+from astra_py.results.traffic import Traffic, implied_line_bytes
 from recurrences import packet_lines
 from result_cases import TRANSPORT
 
@@ -18,24 +20,60 @@ def _column(*values: int) -> np.ndarray:
     return np.array(values, dtype=np.int64)
 
 
+def messages_of(*sizes: int, efficiency: float = 0.0) -> tuple[Traffic, np.ndarray]:
+    """One flow's messages over channel 0, its acknowledgements over channel 1, and the channels' efficiency."""
+    channels = np.full(2, efficiency)
+
+    def way(src: np.ndarray, dst: np.ndarray, qp: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.arange(len(src) + 1, dtype=np.int64), np.where(src == 0, 0, 1).astype(np.int32)
+
+    src = np.zeros(len(sizes), dtype=np.int32)
+    return Traffic.on_routes(
+        _column(*sizes), src, src + 1, np.zeros(len(sizes), dtype=np.uint8), 1, way, channels
+    ), channels
+
+
+def line_bytes(transport: TransportModel, *sizes: int, efficiency: float = 0.0) -> list[int]:
+    """Line bytes on the channel there and the one back."""
+    traffic, channels = messages_of(*sizes, efficiency=efficiency)
+    return implied_line_bytes(traffic, transport, channels, None).tolist()
+
+
 @given(st.integers(0, 30_000), st.sampled_from([64, 1000, 1022, 4096]))
 def test_line_bytes_are_those_of_the_packets(size_bytes: int, payload: int) -> None:
     transport = replace(TRANSPORT, payload_bytes=payload)
     lines = packet_lines(size_bytes, payload)
-    assert line_bytes_of(_column(size_bytes), transport).tolist() == [sum(lines)]
-    assert packets_of(_column(size_bytes), transport).tolist() == [len(lines)]
+    assert line_bytes(transport, size_bytes) == [sum(lines), 86 * len(lines)]
+    assert messages_of(size_bytes)[0].packets(transport).tolist() == [len(lines)]
+
+
+@given(st.integers(0, 30_000), st.sampled_from([64, 1000, 4096]), st.sampled_from([0.94, 0.6667, 1.0]))
+def test_a_scale_up_way_has_its_own_packets_and_no_acknowledgement_frames(
+    size_bytes: int, payload: int, efficiency: float
+) -> None:
+    transport = replace(TRANSPORT, payload_bytes=payload)
+    whole, last = divmod(max(size_bytes, 1) - 1, 4096)
+    payloads = [4096] * whole + [max(last + 1, 16)]
+    lines = [math.ceil(Fraction(p) / Fraction(round(efficiency * 10**6), 10**6)) for p in payloads]
+    assert line_bytes(transport, size_bytes, efficiency=efficiency) == [sum(lines), 0]
+
+
+def test_an_acknowledgement_that_crosses_a_scale_up_link_is_a_flit_there() -> None:
+    traffic, _ = messages_of(4096)
+    mixed = implied_line_bytes(traffic, TRANSPORT, np.array([0.0, 0.5]), None)
+    assert mixed.tolist() == [sum(packet_lines(4096, 1000)), 5 * 32]
 
 
 def test_a_given_header_replaces_rocev2s_own_and_its_padding() -> None:
     transport = replace(TRANSPORT, header_bytes=36, ack_bytes=48)
-    assert line_bytes_of(_column(0, 1, 1000, 1001), transport).tolist() == [36, 37, 1036, 1073]
-    assert ack_line_bytes(transport) == 48
-    assert ack_line_bytes(TRANSPORT) == 86
+    assert [line_bytes(transport, size)[0] for size in (0, 1, 1000, 1001)] == [36, 37, 1036, 1073]
+    assert line_bytes(transport, 1)[1] == 48
+    assert line_bytes(TRANSPORT, 1)[1] == 86
 
 
 def test_sizes_beyond_32_bits_are_exact() -> None:
     size = 2**32 + 1
-    assert line_bytes_of(_column(size), TRANSPORT).tolist() == [sum(packet_lines(size, 1000))]
+    assert line_bytes(TRANSPORT, size)[0] == sum(packet_lines(size, 1000))
 
 
 @pytest.mark.parametrize(
@@ -49,32 +87,33 @@ def test_sizes_beyond_32_bits_are_exact() -> None:
 )
 def test_acknowledgements_of_a_message(policy: AckPolicy, every: int, acks: list[int]) -> None:
     transport = replace(TRANSPORT, ack_policy=policy, ack_every=every)
-    assert acks_of(_column(0, 1, 4000, 4001), transport).tolist() == acks
+    assert messages_of(0, 1, 4000, 4001)[0].acks(transport).tolist() == acks
+    assert messages_of(0, 1, 4000, 4001, efficiency=0.94)[0].acks(transport).tolist() == [0, 0, 0, 0]
 
 
 def test_a_window_asks_for_more_acknowledgements_than_messages_imply() -> None:
-    size = _column(10_000)
+    traffic, _ = messages_of(10_000)
     for policy in AckPolicy:
         for window in WindowPolicy:
             transport = replace(TRANSPORT, ack_policy=policy, ack_every=4, window_policy=window, window_bytes=4000)
             is_implied = policy in (AckPolicy.PER_PACKET, AckPolicy.OUT_OF_BAND) or window == WindowPolicy.NONE
-            assert are_acks_implied(size, transport) == is_implied
+            assert traffic.are_acks_implied(transport) == is_implied
     per_message = replace(TRANSPORT, ack_policy=AckPolicy.PER_MESSAGE)
-    assert are_acks_implied(_column(1000 * 2**22 - 1000), per_message)
-    assert not are_acks_implied(_column(1000 * 2**22), per_message)
+    assert messages_of(1000 * 2**22 - 1000)[0].are_acks_implied(per_message)
+    assert not messages_of(1000 * 2**22)[0].are_acks_implied(per_message)
 
 
 def _flows(qps_per_peer: int, *, last_priority: int = 0) -> list[tuple[int, int, int, int]]:
     """Rows of (source, destination, queue pair, messages) of six messages."""
     src, dst = np.array([0, 1, 0, 0, 0, 1]), np.array([1, 0, 1, 2, 1, 0])
-    none = np.zeros(0, dtype=np.int32)
     traffic = Traffic.on_routes(
         np.ones(6, dtype=np.int64),
         src,
         dst,
         np.array([0, 0, 0, 0, last_priority, 0], dtype=np.uint8),
         qps_per_peer,
-        lambda s, d, q: (np.zeros(len(s) + 1, dtype=np.int64), none),
+        lambda s, d, q: (np.arange(len(s) + 1, dtype=np.int64), np.zeros(len(s), dtype=np.int32)),
+        np.zeros(1),
     )
     rows = zip(traffic.flow_src, traffic.flow_dst, traffic.flow_qp, np.bincount(traffic.flow), strict=True)
     return [tuple(map(int, row)) for row in rows]  # type: ignore[misc]
@@ -95,7 +134,6 @@ def test_sums_are_those_of_integers(messages: list[tuple[int, int]]) -> None:
     weight = np.array([w for _, w in messages], dtype=np.int64)
     none = np.zeros(0, dtype=np.int32)
     four = np.zeros(4, dtype=np.int32)
-    traffic = Traffic(
-        weight, flow, four, four, four, np.zeros(5, dtype=np.int64), none, np.zeros(5, dtype=np.int64), none
-    )
+    ptr = np.zeros(5, dtype=np.int64)
+    traffic = Traffic(weight, flow, four, four, four, ptr, none, ptr, none, four > 0)
     assert traffic.per_flow(weight).tolist() == [sum(w for f, w in messages if f == i) for i in range(4)]
