@@ -28,12 +28,14 @@ from astra_py.engines.registry import make_engine
 from astra_py.engines.resolve import engine_options, transport_model
 from astra_py.engines.routes import route_paths
 from astra_py.errors import AstraPyError, ConfigError
+from astra_py.hardware import accelerator
 from astra_py.platforms import build_platform
 from astra_py.results.build import build_result
 from astra_py.results.checks import require_work
 from astra_py.results.estimate import Estimate, estimate_run
 from astra_py.results.record import RunRecord
 from astra_py.workloads import CollectiveCall, TraceBuilder, read_astra_text, training_trace
+from astra_py.workloads.dlrm import DlrmJob
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -129,7 +131,7 @@ class Run:
         if self._alone is not None:
             return f"{self._alone[0]} of {self._alone[1]} B"
         source = self.scenario.source_path
-        return str(source if source is not None else self.scenario.require_workload().file)
+        return str(source if source is not None else self.scenario.require_workload().title)
 
     @cached_property
     def digest(self) -> str:
@@ -185,6 +187,9 @@ class Run:
         if self._alone is not None:
             return self._trace_alone(*self._alone), ()
         workload = self.scenario.require_workload()
+        if workload.kind == "dlrm":
+            job = DlrmJob(workload, self.platform.ranks, accelerator(self.scenario.platform.accelerator))
+            return job.trace, job.notes
         model = read_astra_text(workload.path)
         trace = training_trace(
             model,
@@ -213,20 +218,30 @@ class Run:
         return build.build()
 
     @cached_property
+    def system(self) -> SystemModel:
+        """What the collectives know of their endpoints, and how they are to work."""
+        scenario, transport = self.scenario, self.transport
+        return SystemModel(
+            local_memory_bandwidth_bps=scenario.system.local_memory_bandwidth,
+            is_whole_ns=transport.time_rounding == TimeRounding.NS_NEAREST,
+            notify_on=transport.notify_on,
+            in_flight=scenario.collective.in_flight,
+            endpoint_delay_ps=scenario.system.endpoint_delay,
+            chunks=scenario.collective.chunks,
+            all_reduce_inside=scenario.collective.all_reduce_inside,
+            all_reduce_between=scenario.collective.all_reduce_between,
+        )
+
+    @cached_property
     def schedule(self) -> Schedule:
         """What the network sees."""
-        scenario, transport = self.scenario, self.transport
         return lower(
             self.trace,
             self.algorithms,
-            SystemModel(
-                local_memory_bandwidth_bps=scenario.system.local_memory_bandwidth,
-                is_whole_ns=transport.time_rounding == TimeRounding.NS_NEAREST,
-                notify_on=transport.notify_on,
-                in_flight=scenario.collective.in_flight,
-            ),
-            max_active_collectives=scenario.system.max_active_collectives,
-            scheduling=PoolOrder[scenario.system.scheduling.upper()],
+            self.system,
+            max_active_collectives=self.scenario.system.max_active_collectives,
+            scheduling=PoolOrder[self.scenario.system.scheduling.upper()],
+            rank_machine=self.platform.arrays().rank_machine,
         )
 
     @cached_property
@@ -237,7 +252,13 @@ class Run:
         ------
         CheckError : an algorithm without a closed form does not do what its collective promises.
         """
-        return declared_rank_bytes(self.trace, self.algorithms, self.schedule)
+        return declared_rank_bytes(
+            self.trace,
+            self.algorithms,
+            self.schedule,
+            system=self.system,
+            rank_machine=self.platform.arrays().rank_machine,
+        )
 
     def estimate(self) -> Estimate:
         """Count what the run would do, and what that is likely to cost, without running it.

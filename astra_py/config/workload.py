@@ -3,38 +3,106 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from astra_py.config.rules import Choice, Count, Number, QuantityRule, Text
-from astra_py.config.table import Table, parameter
+from astra_py.config.rules import Choice, Count, Number, QuantityRule, Text, WordRule
+from astra_py.config.table import Condition, FieldError, Table, parameter
 from astra_py.units import TIME, parse_time
 
-__all__ = ["WorkloadConfig"]
+__all__ = ["WorkloadConfig", "dlrm_presets"]
+
+_ONLY_FILE = Condition("kind", "workload.kind = 'file'", lambda kind: kind == "file")
+_ONLY_DLRM = Condition("kind", "workload.kind = 'dlrm'", lambda kind: kind == "dlrm")
+_ONLY_WITHOUT_PRESET = Condition("preset", "workload.preset = 'none'", lambda preset: preset is None)
+_MAD_MAX = "MAD-Max (Hsia et al., ISCA 2024), fitted to Neo's measurements on ZionEX with A100s"
+
+
+@cache
+def dlrm_presets() -> Mapping[str, Path]:
+    """Return the DLRM descriptions that ship with the package: name to file."""
+    folder = Path(str(files("astra_py.config"))) / "presets" / "dlrm"
+    return {path.stem: path for path in sorted(folder.glob("*.toml"))}
+
+
+class PathRule(Text):
+    """A path; None where there is no file."""
+
+    def read(self, value: Any) -> Any:
+        return None if value is None else super().read(value)
+
+
+class DlrmPresetRule(WordRule):
+    """The name of a DLRM description that ships with the package."""
+
+    type_name = "name"
+
+    @property
+    def ordinary(self) -> str:
+        return " or ".join(map(repr, dlrm_presets()))
+
+    def read_ordinary(self, value: Any) -> str:
+        return Choice(*dlrm_presets(), *self.words).read(value)
 
 
 class WorkloadConfig(Table):
-    """What the ranks do: a file in a format of the field, and how its numbers are read."""
+    """What the ranks do: a training job from a file of the field, or a DLRM from its model's description."""
 
     key: ClassVar[str] = "workload"
 
-    kind: Annotated[str, Choice("file")] = parameter("file", "Where the job comes from.")
-    file: Annotated[str, Text("the path of a workload file")] = parameter(
-        ...,
-        "Workload file. In a scenario file the path is relative to that file's folder, on the command line to the "
-        "current one.",
+    kind: Annotated[str, Choice("file", "dlrm")] = parameter(
+        "file", "Where the job comes from: a workload file, or a DLRM's description that is sharded over the ranks."
+    )
+    preset: Annotated[str | None, DlrmPresetRule(words={"none": None})] = parameter(
+        "none", "A DLRM's description that ships with the package. 'none': workload.file has it.", only=_ONLY_DLRM
+    )
+    file: Annotated[str | None, PathRule("the path of a workload file")] = parameter(
+        None,
+        "Workload file, or a DLRM's description in TOML; must be given without workload.preset. In a scenario file the "
+        "path is relative to that file's folder, on the command line to the current one.",
+        only=_ONLY_WITHOUT_PRESET,
     )
     format: Annotated[str, Choice("astra_text")] = parameter(
-        "astra_text", "Format of the file: ASTRA-sim 1.0's text of a layer per line."
+        "astra_text", "Format of the file: ASTRA-sim 1.0's text of a layer per line.", only=_ONLY_FILE
     )
     compute_unit: Annotated[int, QuantityRule(TIME, least=1, most=parse_time("1s"))] = parameter(
-        "1ns", "Time that one unit of compute in the file means.", source="ASTRA-sim 1.0: cycles of 1 ns"
+        "1ns",
+        "Time that one unit of compute in the file means.",
+        source="ASTRA-sim 1.0: cycles of 1 ns",
+        only=_ONLY_FILE,
+    )
+    local_batch: Annotated[int | None, Count(least=1, most=2**20, words={"model": None})] = parameter(
+        "model",
+        "Samples of a rank and iteration. 'model': what the description says.",
+        source="the description as it is",
+        only=_ONLY_DLRM,
+    )
+    index_exchange: Annotated[str, Choice("in_step", "prefetched")] = parameter(
+        "in_step",
+        "When a DLRM's indices go to the tables' owners: before their own lookup, or during the top MLP's forward pass "
+        "of the iteration before.",
+        only=_ONLY_DLRM,
+    )
+    flops_efficiency: Annotated[float, Number(least=0, most=1, is_least_allowed=False)] = parameter(
+        0.705,
+        "Share of the accelerator's peak arithmetic that a DLRM's dense layers reach.",
+        source=_MAD_MAX,
+        only=_ONLY_DLRM,
+    )
+    memory_efficiency: Annotated[float, Number(least=0, most=1, is_least_allowed=False)] = parameter(
+        0.836,
+        "Share of the accelerator's memory bandwidth that a DLRM's lookups and dense layers reach.",
+        source=_MAD_MAX,
+        only=_ONLY_DLRM,
     )
     compute_scale: Annotated[float, Number(least=0, is_least_allowed=False)] = parameter(
-        1.0, "Factor on every compute time of the file.", source="the file as it is"
+        1.0, "Factor on every compute time.", source="the job as it is"
     )
     comm_scale: Annotated[float, Number(least=0, is_least_allowed=False)] = parameter(
-        1.0, "Factor on the bytes of every collective of the file.", source="the file as it is"
+        1.0, "Factor on the bytes of every collective.", source="the job as it is"
     )
     iterations: Annotated[int, Count(least=1)] = parameter(
         2,
@@ -44,5 +112,18 @@ class WorkloadConfig(Table):
 
     @property
     def path(self) -> Path:
-        """Path of the workload file."""
+        """Path of the workload file, or of the preset's description."""
+        if self.preset is not None:
+            return dlrm_presets()[self.preset]
+        assert self.file is not None
         return Path(self.file)
+
+    @property
+    def title(self) -> str:
+        """The job in a word: its preset or its file."""
+        return self.preset or str(self.file)
+
+    def check(self) -> None:  # noqa: D102  (as the base)
+        if self.file is None and self.preset is None:
+            other = f", or workload.preset as one of {', '.join(dlrm_presets())}" if self.kind == "dlrm" else ""
+            raise FieldError("file", "missing, and [workload] needs it", f"the path of a workload file{other}")

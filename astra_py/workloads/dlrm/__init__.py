@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""DLRM from a model's description: sharding, volumes, compute times, and the training loop as a Trace."""
+
+from astra_py.workloads.dlrm.dtypes import DTYPE_BYTES
+from astra_py.workloads.dlrm.exchanges import Exchanges
+from astra_py.workloads.dlrm.job import DlrmJob
+from astra_py.workloads.dlrm.model import (
+    ComputeTimes,
+    DenseLayer,
+    DlrmModel,
+    Dtypes,
+    EmbeddingTable,
+    LayerTimes,
+)
+from astra_py.workloads.dlrm.read import read_dlrm
+from astra_py.workloads.dlrm.shard import ShardingPlan, shard_table_wise, table_costs
+from astra_py.workloads.dlrm.step_times import Roofline, StepTimes, fixed_times, roofline_times
+from astra_py.workloads.dlrm.training import dlrm_trace
+
+__all__ = [
+    "DTYPE_BYTES",
+    "ComputeTimes",
+    "DenseLayer",
+    "DlrmJob",
+    "DlrmModel",
+    "Dtypes",
+    "EmbeddingTable",
+    "Exchanges",
+    "LayerTimes",
+    "Roofline",
+    "ShardingPlan",
+    "StepTimes",
+    "dlrm_trace",
+    "fixed_times",
+    "read_dlrm",
+    "roofline_times",
+    "shard_table_wise",
+    "table_costs",
+]

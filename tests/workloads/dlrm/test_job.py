@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A DLRM job from a scenario: overrides, and what a run says of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from astra_py.errors import WorkloadError
+from dlrm_cases import job
+
+MINE = Path(__file__).parents[3] / "workloads" / "dlrm_uneven_40.toml"
+
+
+def test_the_scenarios_local_batch_wins() -> None:
+    assert job(2, preset="dlrm_s").model.local_batch == 2048
+    assert job(2, preset="dlrm_s", local_batch=64).model.local_batch == 64
+
+
+def test_a_file_in_place_of_a_preset() -> None:
+    one = job(16, file=str(MINE), iterations=1)
+    assert one.model.name == "uneven_40"
+    assert len(one.model.tables) == 40
+    assert one.trace.iterations == 1
+    with pytest.raises(WorkloadError, match=r"dlrm_2020\.txt: not TOML"):
+        _ = job(2, file=str(MINE.with_name("dlrm_2020.txt"))).model
+
+
+def test_the_shipped_model_is_uneven_on_16_ranks() -> None:
+    one = job(16, file=str(MINE))
+    sent = one.exchanges.pooled().copy()
+    np.fill_diagonal(sent, 0)
+    assert sent.sum(axis=1).max() / sent.sum(axis=1).min() == one.plan.imbalance == 2.75
+    assert (sent.sum(axis=1) == one.plan.bytes_out).all()
+
+
+def test_notes_say_what_was_taken() -> None:
+    model, plan, volumes, times = job(16, preset="dlrm_a_net", local_batch=256).notes
+    assert "preset dlrm_a_net: DLRM dlrm_a_net, bottom MLP 3994x11, 970 tables" in model
+    assert "sum of dims of 90,210, concatenation to 94,204, projected to 3,994, top MLP 3994x10" in model
+    assert "local batch 256, global 4096" in model
+    assert "60 to 61 tables a rank, sum of dims 5,580 to 5,673" in plan
+    assert "max/min over ranks 1.02" in plan
+    assert "of an accelerator's 40 GB" in plan
+    assert "pooled vectors in 46.19 MB (256 x 90210 x 2 B)" in volumes
+    assert "(15892480 x 8 B + 248320 x 4 B), sent before the lookup" in volumes
+    assert "20 all-reduces of 1.276 GB together" in volumes
+    assert "roofline of A100-40: 0.705 of 156 TFLOP/s tf32, 0.836 of 1555 GB/s" in times
+
+
+def test_notes_of_ranks_without_tables_and_of_scales() -> None:
+    _, plan, volumes, times = job(
+        16, preset="dlrm_s", comm_scale=0.5, compute_scale=2, index_exchange="prefetched"
+    ).notes
+    assert "8 of 16 ranks hold no table" in plan
+    assert "sums of dims by rank: 64 64 64 64 64 64 64 64 0 0 0 0 0 0 0 0" in plan
+    assert "scaled by 0.5" in volumes
+    assert "sent in the iteration before" in volumes
+    assert "scaled by 2" in times
+    assert "fixed by the model's file" in job(2, preset="astra2020").notes[3]
+
+
+def test_tables_that_do_not_fit() -> None:
+    with pytest.raises(
+        WorkloadError, match=r"preset dlrm_a_net: 970 tables need 375.3 GB of memory on 8 ranks.* at least 11 ranks"
+    ):
+        _ = job(8, preset="dlrm_a_net").trace

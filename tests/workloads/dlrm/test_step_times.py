@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Compute times against closed forms and published figures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from astra_py.errors import ConfigError
+from astra_py.workloads.dlrm import Roofline, roofline_times, shard_table_wise
+from dlrm_cases import A100, SMALL, job
+
+IDEAL = Roofline(accelerator=A100, flops_efficiency=1.0, memory_efficiency=1.0)
+FITTED = Roofline(accelerator=A100, flops_efficiency=0.705, memory_efficiency=0.836)
+
+
+def test_the_slower_of_arithmetic_and_memory() -> None:
+    assert IDEAL.time_ps(156, 0, "tf32") == 1
+    assert IDEAL.time_ps(0, 1555, "tf32") == 1000
+    assert IDEAL.time_ps(156 * 999, 1555, "tf32") == 1000
+    assert IDEAL.time_ps(156 * 1001, 1555, "tf32") == 1001
+    assert FITTED.time_ps(156 * 705, 0, "tf32") == 1000
+    assert FITTED.time_ps(0, 1555 * 836, "tf32") == 1_000_000
+
+
+def test_a_dense_layer_by_hand() -> None:
+    times = roofline_times(shard_table_wise(SMALL, 2, 2**40), FITTED)
+    # 40 x 4 weights and 10 samples of 40 + 4 activations, 4 B each: memory-bound
+    memory_ps = (40 * 4 + 10 * 44) * 4 / (1555e9 * 0.836) * 1e12
+    assert memory_ps > 2 * 10 * 40 * 4 / (156e12 * 0.705) * 1e12
+    assert times.top[0].forward_ps == times.top[0].weight_gradient_ps == times.top[0].input_gradient_ps
+    assert times.top[0].forward_ps == round(memory_ps)
+    # concatenation: 8 + 32 elements in, 40 out
+    assert times.interaction_forward_ps == times.interaction_backward_ps
+    assert times.interaction_forward_ps == round(10 * 80 * 4 / (1555e9 * 0.836) * 1e12)
+
+
+def test_a_dot_product_computes() -> None:
+    one = job(1, preset="dlrm_s", local_batch=2048)
+    slow = replace(A100, memory_bandwidth_Bps=10**18)
+    times = roofline_times(one.plan, Roofline(accelerator=slow, flops_efficiency=0.5, memory_efficiency=1.0))
+    assert times.interaction_forward_ps == round(2 * 2048 * 9 * 9 * 64 / (19.5e12 * 0.5) * 1e12)
+    assert times.interaction_backward_ps == round(4 * 2048 * 9 * 9 * 64 / (19.5e12 * 0.5) * 1e12)
+
+
+def test_lookups_of_dlrm_a_net_on_128_gpus() -> None:
+    one = job(128, preset="dlrm_a_net")
+    # a GPU's share of 65,536 samples x 90,210 dims x 64 rows x 2 B is 5.91 GB, read once and updated once
+    share = 512 * 90_210 * 64 * 2
+    pass_ms = share / (1555e9 * 0.836) * 1e3
+    assert pass_ms == pytest.approx(4.548, abs=5e-4)
+    assert one.times.lookup_ps.mean() / 1e9 == pytest.approx(pass_ms, rel=1e-9)
+    embedding_ms = (one.times.lookup_ps + one.times.update_ps).mean() / 1e9
+    assert round(embedding_ms, 2) == 9.10
+    # 970 tables do not divide by 128: the slowest GPU has 8 of them, and no plan has fewer there
+    assert one.times.lookup_ps.max() / one.times.lookup_ps.mean() == pytest.approx(8 * 128 / 970)
+
+
+def test_dense_layers_of_dlrm_a_net_take_the_published_time() -> None:
+    assert round(job(128, preset="dlrm_a_net").times.dense_ps / 1e9, 2) == 8.91
+
+
+def test_times_of_a_file_are_taken_as_they_are() -> None:
+    one = job(4, preset="astra2020")
+    dense = 19_020 + 19_014 + 13_644 - 900  # ns: the file's three passes without the embedding's
+    assert one.times.dense_ps == dense * 1000
+    assert one.times.lookup_ps.tolist() == [300_000] * 4
+    assert one.times.update_ps.tolist() == [600_000] * 4
+
+
+def test_scale() -> None:
+    once, twice = (job(3, preset="dlrm_s", compute_scale=scale).times for scale in (1, 2.5))
+    assert np.allclose(twice.lookup_ps, 2.5 * once.lookup_ps, atol=1)
+    assert np.allclose(twice.update_ps, 2.5 * once.update_ps, atol=1)
+    assert twice.interaction_forward_ps == pytest.approx(2.5 * once.interaction_forward_ps, abs=1)
+    assert twice.interaction_backward_ps == pytest.approx(2.5 * once.interaction_backward_ps, abs=1)
+    assert twice.dense_ps == pytest.approx(2.5 * once.dense_ps, abs=20)
+
+
+def test_an_accelerator_without_the_type_is_an_error() -> None:
+    with pytest.raises(ConfigError, match="A100-40 has no peak for type 'fp8'"):
+        IDEAL.time_ps(1, 0, "fp8")
