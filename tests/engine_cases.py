@@ -62,6 +62,7 @@ def template_of(case: Case) -> Template:
         block_ptr=np.zeros(count + 1, np.int64),
         block=nothing["i4"],
         combine=np.zeros(count, np.uint8),
+        phase_names=("case",),
         notify_on=EdgeOn(case.transport.notify_on),
     )
 

@@ -4,11 +4,13 @@
 Importing the package registers the built-in algorithms.
 """
 
-from astra_py.collectives import all_reduce, all_to_all, send_recv  # noqa: F401  (each registers its algorithms)
+from astra_py.collectives import all_gather, all_reduce, all_to_all, reduce_scatter, send_recv  # noqa: F401  (each registers its algorithms)
 from astra_py.collectives.bandwidth import algorithm_bytes, bus_bytes, bus_factor
 from astra_py.collectives.builder import Dep, Hold, ScheduleBuilder
-from astra_py.collectives.closed_forms import ClosedForm, closed_form, declared_rank_bytes, register_closed_form
+from astra_py.collectives.closed_forms import ClosedForm, closed_form, register_closed_form
 from astra_py.collectives.dataflow import check_dataflow
+from astra_py.collectives.declared import LevelBytes, declared_level_bytes, declared_rank_bytes
+from astra_py.collectives.level_forms import LevelForm, level_form
 from astra_py.collectives.lowering import lower
 from astra_py.collectives.registry import (
     DEFAULT_ALGORITHMS,
@@ -28,6 +30,8 @@ __all__ = [
     "EdgeOn",
     "Group",
     "Hold",
+    "LevelBytes",
+    "LevelForm",
     "OpKind",
     "OuterKind",
     "PoolOrder",
@@ -43,8 +47,10 @@ __all__ = [
     "check_dataflow",
     "closed_form",
     "collective",
+    "declared_level_bytes",
     "declared_rank_bytes",
     "find_algorithm",
+    "level_form",
     "lower",
     "register_closed_form",
 ]

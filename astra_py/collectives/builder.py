@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from astra_py.collectives.schedule import EdgeOn, OpKind, PoolOrder, Template
+from astra_py.collectives.sections import Section, Sections, rows_by_rank
 from astra_py.collectives.system import SystemModel
 from astra_py.errors import ConfigError
 
@@ -53,6 +54,7 @@ class Hold:
 
 #: What new operations wait for: nothing, an array of operation numbers, a :class:`Dep`, or a list of these.
 After = Numbers | Dep | Sequence[Numbers | Dep] | None
+AfterT = TypeVar("AfterT", bound=After)
 
 #: The pools that new operations hold: pool numbers, a :class:`Hold`, or a list of these.
 Pools = Numbers | Hold | Sequence[Numbers | Hold]
@@ -60,7 +62,7 @@ Pools = Numbers | Hold | Sequence[Numbers | Hold]
 References = Numbers | Dep | Hold | Sequence[Numbers | Dep | Hold] | None
 
 
-_COLUMNS = ("kind", "src", "dst", "size_bytes", "duration_ps", "phase", "chunk", "combine")
+_COLUMNS = ("kind", "src", "dst", "size_bytes", "duration_ps", "combine", "phase", "chunk")
 
 
 @dataclass
@@ -95,6 +97,12 @@ class ScheduleBuilder:
     Every method takes arrays or scalars, which broadcast to one length n, adds n operations and returns their numbers,
     i64[n]. Operations of a rank that are ready at the same time are posted in the order in which they were added.
 
+    A collective may be cut into chunks (``collective.chunks``), and an algorithm parts its work into phases with
+    :meth:`begin_phase`. A rank begins a phase of a chunk when its part of two others is done: of the phase before in
+    the same chunk, and of the same phase in the chunk before. A part is done when the rank's messages are sent, those
+    to it have arrived and its local work has ended. So the chunks of an algorithm of one phase go one after another,
+    and those of several phases overlap as in a pipeline.
+
     Parameters
     ----------
     collective, algorithm : names for the template.
@@ -124,6 +132,30 @@ class ScheduleBuilder:
         self._blocks = _Ragged()
         self._pools: dict[str, list[Ids]] = {"owner": [], "capacity": [], "order": []}
         self._pool_count = 0
+        self._phase_names: dict[str, int] = {}
+        self._chunk = 0
+        self._sections = Sections()
+        self._phase = collective
+        self._gates: Ids | None = None
+
+    def begin_chunk(self) -> None:
+        """Let all that is added from here on belong to the next chunk, and to its first phase.
+
+        A rank begins it an endpoint delay after its part of that phase of the chunk before, as it begins a collective.
+        :func:`~astra_py.collectives.build_template` calls an algorithm once per chunk, with this in between.
+        """
+        self._chunk += 1
+        self._phase = self.collective
+        before = self._sections.begin_chunk(self._count, len(self._columns["kind"]))
+        self._open(before, self.system.endpoint_delay_ps, self._first_phase)
+
+    def begin_phase(self, phase: str) -> None:
+        """Let all that is added from here on belong to the next phase of this chunk, called ``phase`` where not given.
+
+        The first phase is there from the beginning, by the collective's name.
+        """
+        self._phase = phase
+        self._open(self._sections.begin_phase(self._count, len(self._columns["kind"])), 0, phase)
 
     def send(
         self,
@@ -132,8 +164,7 @@ class ScheduleBuilder:
         size_bytes: ArrayLike,
         after: After = None,
         *,
-        phase: ArrayLike = 0,
-        chunk: ArrayLike = 0,
+        phase: str | None = None,
         blocks: Numbers | None = None,
         combine: bool = False,
         pools: Pools = (),
@@ -145,8 +176,8 @@ class ScheduleBuilder:
         src, dst : sender and receiver; different.
         size_bytes : payload.
         after : what each message waits for before it is posted.
-        phase, chunk : labels for tables.
-        blocks : which blocks of the collective's data each message carries, of shape [n], [n, k] (-1: none) or a single
+        phase : what tables call this part of the work; the phase begun last where None.
+        blocks : which blocks of the chunk's data each message carries, of shape [n], [n, k] (-1: none) or a single
             one, for :func:`~astra_py.collectives.check_dataflow`; what a block is, that function says for each
             collective.
         combine : whether the receiver adds the blocks to its own, or keeps them as they are.
@@ -157,15 +188,15 @@ class ScheduleBuilder:
         ------
         ConfigError : ranks out of range, a message to oneself, a negative size, shapes that do not fit.
         """
-        ids = self._add(OpKind.SEND, src, dst, size_bytes, 0, phase, chunk, combine, after, blocks, pools)
+        ids = self._add(OpKind.SEND, src, dst, size_bytes, 0, combine, phase, after, blocks, pools)
         src_column, dst_column = self._columns["src"][-1], self._columns["dst"][-1]
         if (src_column == dst_column).any():
             raise self._error(f"rank {int(src_column[src_column == dst_column][0])} sends to itself")
         return ids
 
     def reduce(
-        self, rank: ArrayLike, size_bytes: ArrayLike, after: After = None, *, phase: ArrayLike = 0, chunk: ArrayLike = 0
-    ) -> After:
+        self, rank: ArrayLike, size_bytes: ArrayLike, after: AfterT, *, phase: str | None = None
+    ) -> AfterT | Ids:
         """Add local reductions of ``size_bytes``; returns what a dependant has to wait for.
 
         The time is :meth:`SystemModel.reduction_ps`. Where reductions take no time, none is added, and a dependant
@@ -174,7 +205,7 @@ class ScheduleBuilder:
         if self.system.local_memory_bandwidth_bps is None:
             return after
         duration_ps = self.system.reduction_ps(np.asarray(size_bytes, dtype=np.int64))
-        return self._add(OpKind.REDUCE, rank, rank, size_bytes, duration_ps, phase, chunk, False, after, None, ())
+        return self._add(OpKind.REDUCE, rank, rank, size_bytes, duration_ps, False, phase, after, None, ())
 
     def compute(
         self,
@@ -182,11 +213,10 @@ class ScheduleBuilder:
         duration_ps: ArrayLike,
         after: After = None,
         *,
-        phase: ArrayLike = 0,
-        chunk: ArrayLike = 0,
+        phase: str | None = None,
     ) -> Ids:
-        """Add local work of ``duration_ps``."""
-        return self._add(OpKind.COMPUTE, rank, rank, 0, duration_ps, phase, chunk, False, after, None, ())
+        """Add local work of ``duration_ps``; one of 0 ps is a point that any number of others may wait for."""
+        return self._add(OpKind.COMPUTE, rank, rank, 0, duration_ps, False, phase, after, None, ())
 
     def pool(self, owner: ArrayLike, capacity: ArrayLike, order: PoolOrder = PoolOrder.FIFO) -> Ids:
         """Add one pool, a counting semaphore of each run of this collective, per ``owner``; returns their numbers.
@@ -240,6 +270,7 @@ class ScheduleBuilder:
             block_ptr=block_ptr,
             block=block,
             combine=_joined(self._columns["combine"], np.uint8),
+            phase_names=tuple(self._phase_names),
             notify_on=self.system.notify_on,
         )
         self._check_dependencies(template)
@@ -252,14 +283,17 @@ class ScheduleBuilder:
         dst: ArrayLike,
         size_bytes: ArrayLike,
         duration_ps: ArrayLike,
-        phase: ArrayLike,
-        chunk: ArrayLike,
         combine: bool,
+        phase: str | None,
         after: After,
         blocks: Numbers | None,
         pools: Pools,
     ) -> Ids:
-        given = (kind, src, dst, size_bytes, duration_ps, phase, chunk, combine)
+        name = self._phase if phase is None else phase
+        if not isinstance(name, str):
+            raise self._error(f"a phase is a name, not {name!r}")
+        label = self._phase_names.setdefault(name, len(self._phase_names))
+        given = (kind, src, dst, size_bytes, duration_ps, combine, label, self._chunk)
         try:
             values = np.broadcast_arrays(*(np.atleast_1d(_integers(value)) for value in given))
         except ValueError as error:
@@ -275,7 +309,11 @@ class ScheduleBuilder:
             if column in ("size_bytes", "duration_ps") and n and int(value.min()) < 0:
                 raise self._error(f"{column} is negative: {int(value.min())}")
             self._columns[column].append(value)
-        self._deps.append(*self._rows(after, n, self._count, "after"))
+        numbers, moments = self._rows(after, n, self._count, "after")
+        if self._gates is not None:
+            numbers = np.column_stack([numbers, self._gates[values[1]]])
+            moments = np.append(moments, self.system.notify_on)
+        self._deps.append(numbers, moments)
         self._uses.append(*self._rows(pools, n, self._pool_count, "pools"))
         self._blocks.append(*self._rows(blocks, n, None, "blocks"))
         self._count += n
@@ -305,6 +343,32 @@ class ScheduleBuilder:
             moments += [moment] * array.shape[1]
         joined = np.concatenate(numbers, axis=1) if numbers else np.empty((n, 0), dtype=np.int64)
         return joined, np.array(moments, dtype=np.int64)
+
+    @property
+    def _first_phase(self) -> str | None:
+        """The name of what was added first."""
+        return next(iter(self._phase_names), None)
+
+    def _open(self, before: Sequence[Section], duration_ps: int, phase: str | None) -> None:
+        """Open a section: all its operations wait for their rank's gate, which waits for the sections ``before``."""
+        self._gates = None
+        if before:
+            after = [dep for section in before for dep in self._parts(section)]
+            self._gates = self.compute(np.arange(self.ranks), duration_ps, after, phase=phase)
+
+    def _parts(self, section: Section) -> list[Dep]:
+        """What each rank's part of a section ends with: local work, messages sent, messages that have arrived."""
+        kind, src, dst = (
+            np.concatenate([np.empty(0, np.int64), *self._columns[name][section.first_batch : section.last_batch]])
+            for name in ("kind", "src", "dst")
+        )
+        ids = section.first_op + np.arange(len(kind))
+        is_send = kind == OpKind.SEND
+        return [
+            Dep(rows_by_rank(src[~is_send], ids[~is_send], self.ranks)),
+            Dep(rows_by_rank(src[is_send], ids[is_send], self.ranks), on=EdgeOn.SENT),
+            Dep(rows_by_rank(dst[is_send], ids[is_send], self.ranks)),
+        ]
 
     def _check_dependencies(self, template: Template) -> None:
         op = np.repeat(np.arange(len(template)), np.diff(template.dep_ptr))

@@ -1,45 +1,48 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Closed forms of collective algorithms: bytes per rank and uncontended time, from sizes alone.
+"""Closed forms of flat algorithms: bytes per rank and uncontended time, from sizes alone.
 
-They share nothing with the builder and its algorithms, so that they can check them: what a Trace declares is computed
-here, what was simulated is counted at the network's ports.
+They share nothing with the builder and its algorithms, so that they can check them. Those of two levels are in
+:mod:`astra_py.collectives.level_forms`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from astra_py.collectives.dataflow import check_dataflow
-from astra_py.collectives.registry import DEFAULT_ALGORITHMS
-from astra_py.collectives.schedule import Schedule, Template
 from astra_py.errors import ConfigError
-from astra_py.workloads.trace import Trace
 
-__all__ = ["ClosedForm", "closed_form", "declared_rank_bytes", "register_closed_form"]
+__all__ = ["ClosedForm", "Pairs", "closed_form", "has_closed_form", "register_closed_form"]
 
 Column = NDArray[np.int64]
+
+#: Sender, receiver and bytes of each pair of ranks that exchange anything; three i64[k].
+Pairs = tuple[Column, Column, Column]
+
 PS_PER_S = 10**12
 
 
 @dataclass(frozen=True)
 class ClosedForm:
-    """Formulas of one algorithm; ``payload`` is a size in bytes, or a byte matrix for all_to_all_v.
+    """Formulas of one algorithm, of one chunk; ``payload`` is a size in bytes, or a byte matrix for all_to_all_v.
 
     Attributes
     ----------
     rank_bytes : (ranks, payload) -> bytes that each rank sends and receives, both i64[ranks], exact.
     steps : ranks -> how many times the latency of a step counts.
     wire_bytes : (ranks, payload) -> numerator and denominator of the bytes that one NIC carries one after another.
+    pair_bytes : (ranks, payload) -> :data:`Pairs`; None where it is not known, so that the bytes cannot be parted into
+        those inside and those between machines.
     """
 
     rank_bytes: Callable[[int, Any], tuple[Column, Column]]
     steps: Callable[[int], int]
     wire_bytes: Callable[[int, Any], tuple[int, int]]
+    pair_bytes: Callable[[int, Any], Pairs] | None = None
 
     def time_ps(self, ranks: int, payload: int | Column, latency_ps: int, bandwidth_bps: int) -> int:
         """Uncontended time in ps, rounded up, with ``latency_ps`` a step and ``bandwidth_bps`` a NIC."""
@@ -55,6 +58,11 @@ _closed_forms: dict[tuple[str, str], ClosedForm] = {}
 def register_closed_form(kind: str, algorithm: str, form: ClosedForm) -> None:
     """Make ``form`` the closed form of an algorithm, of the package or one's own."""
     _closed_forms[kind, algorithm] = form
+
+
+def has_closed_form(kind: str, algorithm: str) -> bool:
+    """Whether an algorithm has a closed form of one level."""
+    return (kind, algorithm) in _closed_forms
 
 
 def closed_form(kind: str, algorithm: str) -> ClosedForm:
@@ -73,85 +81,50 @@ def closed_form(kind: str, algorithm: str) -> ClosedForm:
     return _closed_forms[kind, algorithm]
 
 
-def declared_rank_bytes(
-    trace: Trace, algorithms: Mapping[str, str] | None = None, schedule: Schedule | None = None
-) -> tuple[Column, Column]:
-    """Bytes that each rank has to send and to receive in a whole Trace.
-
-    Parameters
-    ----------
-    trace : what is to be run.
-    algorithms : algorithm by collective kind, as given to :func:`~astra_py.collectives.lower`.
-    schedule : what the Trace was lowered to. A call whose algorithm has no closed form, as a user's own may, counts the
-        messages of its template, and only after :func:`~astra_py.collectives.check_dataflow` has passed it.
-
-    Returns
-    -------
-    sent, received : i64[ranks], payload bytes, exact, uneven segments included.
-
-    Raises
-    ------
-    ConfigError : an algorithm has no closed form, and there is no schedule to go by.
-    CheckError : the template of an algorithm without a closed form does not do what its collective promises.
-    """
-    chosen = {**DEFAULT_ALGORITHMS, **(algorithms or {})}
-    sent = np.zeros(trace.ranks, dtype=np.int64)
-    received = np.zeros(trace.ranks, dtype=np.int64)
-    templates = _checked_templates(trace, schedule) if schedule is not None else {}
-    for index, call in enumerate(trace.calls):
-        algorithm = call.algorithm or chosen.get(call.kind, "")
-        group = np.array(call.group)
-        if len(group) == 1:
-            continue
-        if (call.kind, algorithm) not in _closed_forms and index in templates:
-            call_sent, call_received = _template_bytes(templates[index])
-        else:
-            call_sent, call_received = closed_form(call.kind, algorithm).rank_bytes(len(group), call.payload)
-        sent[group] += call_sent
-        received[group] += call_received
-    return sent, received
-
-
-def _checked_templates(trace: Trace, schedule: Schedule) -> dict[int, Template]:
-    """Template by call, of those whose algorithm has no closed form, each checked once."""
-    by_call: dict[int, Template] = {}
-    checked: set[int] = set()
-    for call, number in zip(schedule.instance_call.tolist(), schedule.instance_template.tolist(), strict=True):
-        template = schedule.templates[number]
-        if (template.collective, template.algorithm) in _closed_forms:
-            continue
-        if number not in checked:
-            check_dataflow(template, trace.calls[call].payload)
-            checked.add(number)
-        by_call[call] = template
-    return by_call
-
-
-def _template_bytes(template: Template) -> tuple[Column, Column]:
-    sent = np.zeros(template.ranks, dtype=np.int64)
-    received = np.zeros(template.ranks, dtype=np.int64)
-    is_send = template.is_send
-    np.add.at(sent, template.src[is_send], template.size_bytes[is_send])
-    np.add.at(received, template.dst[is_send], template.size_bytes[is_send])
-    return sent, received
-
-
 def _cut(size_bytes: int, parts: int) -> Column:
     """Floor or ceil of size / parts, the first ones larger; apart from the builder's own rule on purpose."""
     return np.array([(size_bytes + parts - 1 - i) // parts for i in range(parts)], dtype=np.int64)
 
 
-def _ring_all_reduce_bytes(ranks: int, size_bytes: int) -> tuple[Column, Column]:
+def _ring_pairs(sent: Column) -> Pairs:
+    rank = np.arange(len(sent))
+    return rank, np.roll(rank, -1), sent
+
+
+def _direct_pairs(matrix: Column) -> Pairs:
+    src, dst = np.nonzero(~np.eye(len(matrix), dtype=bool))
+    return src, dst, matrix[src, dst]
+
+
+def _ring_all_reduce_sent(ranks: int, size_bytes: int) -> Column:
     # Each half passes on all segments but one: rank r never sends segment r + 1 while reducing, nor r + 2 while
     # gathering.
     segment = _cut(size_bytes, ranks)
-    sent = 2 * size_bytes - np.roll(segment, -1) - np.roll(segment, -2)
-    return sent, np.roll(sent, 1)
+    return 2 * size_bytes - np.roll(segment, -1) - np.roll(segment, -2)
 
 
-def _equal_all_to_all_bytes(ranks: int, size_bytes: int) -> tuple[Column, Column]:
-    part = _cut(size_bytes, ranks)
-    return size_bytes - part, (ranks - 1) * part
+def _ring_reduce_scatter_sent(ranks: int, size_bytes: int) -> Column:
+    return size_bytes - _cut(size_bytes, ranks)
+
+
+def _ring_all_gather_sent(ranks: int, size_bytes: int) -> Column:
+    # What the next rank has from the beginning is not sent to it.
+    return size_bytes - np.roll(_cut(size_bytes, ranks), -1)
+
+
+def _direct_reduce_scatter_bytes(ranks: int, size_bytes: int) -> tuple[Column, Column]:
+    segment = _cut(size_bytes, ranks)
+    return size_bytes - segment, (ranks - 1) * segment
+
+
+def _direct_all_gather_bytes(ranks: int, size_bytes: int) -> tuple[Column, Column]:
+    received, sent = _direct_reduce_scatter_bytes(ranks, size_bytes)
+    return sent, received
+
+
+def _direct_all_reduce_bytes(ranks: int, size_bytes: int) -> tuple[Column, Column]:
+    sent = size_bytes + (ranks - 2) * _cut(size_bytes, ranks)
+    return sent, sent
 
 
 def _matrix_bytes(ranks: int, matrix: Column) -> tuple[Column, Column]:
@@ -163,43 +136,64 @@ def _sendrecv_bytes(ranks: int, size_bytes: int) -> tuple[Column, Column]:
     return np.array([size_bytes, 0], dtype=np.int64), np.array([0, size_bytes], dtype=np.int64)
 
 
+def _sendrecv_pairs(ranks: int, size_bytes: int) -> Pairs:
+    return np.array([0]), np.array([1]), np.array([size_bytes], dtype=np.int64)
+
+
 def _largest(rank_bytes: tuple[Column, Column]) -> tuple[int, int]:
     return int(max(column.max() for column in rank_bytes)), 1
 
 
-register_closed_form(
-    "all_reduce",
-    "ring",
-    ClosedForm(
-        rank_bytes=_ring_all_reduce_bytes,
-        steps=lambda ranks: 2 * (ranks - 1),
-        wire_bytes=lambda ranks, size_bytes: (2 * (ranks - 1) * size_bytes, ranks),
+def _segments(ranks: int, size_bytes: int) -> Column:
+    """Matrix whose entry (s, d) is segment d."""
+    return np.broadcast_to(_cut(size_bytes, ranks), (ranks, ranks))
+
+
+def _ring(sent: Callable[[int, int], Column], halves: int) -> ClosedForm:
+    """A ring of ``halves`` times n - 1 steps in which each rank sends ``sent``(ranks, size) bytes to the next."""
+    return ClosedForm(
+        rank_bytes=lambda ranks, size_bytes: (sent(ranks, size_bytes), np.roll(sent(ranks, size_bytes), 1)),
+        steps=lambda ranks: halves * (ranks - 1),
+        wire_bytes=lambda ranks, size_bytes: (halves * (ranks - 1) * size_bytes, ranks),
+        pair_bytes=lambda ranks, size_bytes: _ring_pairs(sent(ranks, size_bytes)),
+    )
+
+
+def _direct(
+    rank_bytes: Callable[[int, int], tuple[Column, Column]], pairs: Callable[[int, int], Column], steps: int
+) -> ClosedForm:
+    """``steps`` exchanges of everyone with everyone; ``pairs`` has the bytes of both together."""
+    return ClosedForm(
+        rank_bytes=rank_bytes,
+        steps=lambda ranks: steps,
+        wire_bytes=lambda ranks, size_bytes: (steps * (ranks - 1) * size_bytes, ranks),
+        pair_bytes=lambda ranks, size_bytes: _direct_pairs(pairs(ranks, size_bytes)),
+    )
+
+
+_BUILT_IN = {
+    ("all_reduce", "ring"): _ring(_ring_all_reduce_sent, halves=2),
+    ("all_reduce", "direct"): _direct(
+        _direct_all_reduce_bytes, lambda ranks, size: _segments(ranks, size) + _segments(ranks, size).T, steps=2
     ),
-)
-register_closed_form(
-    "all_to_all",
-    "direct",
-    ClosedForm(
-        rank_bytes=_equal_all_to_all_bytes,
-        steps=lambda ranks: 1,
-        wire_bytes=lambda ranks, size_bytes: ((ranks - 1) * size_bytes, ranks),
-    ),
-)
-register_closed_form(
-    "all_to_all_v",
-    "direct",
-    ClosedForm(
+    ("reduce_scatter", "ring"): _ring(_ring_reduce_scatter_sent, halves=1),
+    ("reduce_scatter", "direct"): _direct(_direct_reduce_scatter_bytes, _segments, steps=1),
+    ("all_gather", "ring"): _ring(_ring_all_gather_sent, halves=1),
+    ("all_gather", "direct"): _direct(_direct_all_gather_bytes, lambda ranks, size: _segments(ranks, size).T, steps=1),
+    # Equal parts: rank s has segment d for rank d, as in a reduce-scatter.
+    ("all_to_all", "direct"): _direct(_direct_reduce_scatter_bytes, _segments, steps=1),
+    ("all_to_all_v", "direct"): ClosedForm(
         rank_bytes=_matrix_bytes,
         steps=lambda ranks: 1,
         wire_bytes=lambda ranks, matrix: _largest(_matrix_bytes(ranks, matrix)),
+        pair_bytes=lambda ranks, matrix: _direct_pairs(matrix),
     ),
-)
-register_closed_form(
-    "sendrecv",
-    "direct",
-    ClosedForm(
+    ("sendrecv", "direct"): ClosedForm(
         rank_bytes=_sendrecv_bytes,
         steps=lambda ranks: 1,
         wire_bytes=lambda ranks, size_bytes: (size_bytes, 1),
+        pair_bytes=_sendrecv_pairs,
     ),
-)
+}
+for (_kind, _algorithm), _form in _BUILT_IN.items():
+    register_closed_form(_kind, _algorithm, _form)

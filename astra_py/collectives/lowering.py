@@ -8,7 +8,13 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from astra_py.collectives.registry import DEFAULT_ALGORITHMS, Group, algorithm_names, build_template
+from astra_py.collectives.registry import (
+    DEFAULT_ALGORITHMS,
+    Group,
+    algorithm_names,
+    build_template,
+    in_order_of_appearance,
+)
 from astra_py.collectives.schedule import PoolOrder, Schedule, Template
 from astra_py.collectives.system import SystemModel
 from astra_py.errors import AstraPyError, ConfigError
@@ -25,6 +31,7 @@ def lower(
     *,
     max_active_collectives: int | None = None,
     scheduling: PoolOrder = PoolOrder.FIFO,
+    rank_machine: NDArray[np.int32] | None = None,
 ) -> Schedule:
     """Return the Schedule of a Trace: operation ``i`` of the one is node ``i`` of the other.
 
@@ -36,6 +43,7 @@ def lower(
     system : the endpoint's figures; by default reductions take no time.
     max_active_collectives : how many collectives a rank takes part in at the same time, or None for no limit.
     scheduling : in which order those that wait for that limit are let in; PRIORITY is that of the calls.
+    rank_machine : i32[ranks], the machine that each rank is in; a machine each where None.
 
     Raises
     ------
@@ -49,7 +57,9 @@ def lower(
     for kind in algorithms or {}:
         algorithm_names(kind)
     templates = _Templates(
-        {**DEFAULT_ALGORITHMS, **(algorithms or {})}, system if system is not None else SystemModel()
+        {**DEFAULT_ALGORITHMS, **(algorithms or {})},
+        system if system is not None else SystemModel(),
+        np.arange(trace.ranks, dtype=np.int32) if rank_machine is None else rank_machine,
     )
     groups: dict[tuple[int, ...], int] = {}
     instance_template = [templates.of(call) for call in trace.calls]
@@ -90,9 +100,10 @@ def lower(
 class _Templates:
     """Templates by what makes them equal, each built once."""
 
-    def __init__(self, algorithms: Mapping[str, str], system: SystemModel) -> None:
+    def __init__(self, algorithms: Mapping[str, str], system: SystemModel, rank_machine: NDArray[np.int32]) -> None:
         self.algorithms = algorithms
         self.system = system
+        self.rank_machine = rank_machine
         self.templates: list[Template] = []
         self._index: dict[tuple[object, ...], int] = {}
 
@@ -109,16 +120,19 @@ class _Templates:
         payload = call.payload
         shape = payload if isinstance(payload, int) else payload.tobytes()
         shared = (call.kind, algorithm, len(call.group), shape)
-        for key in (shared, (*shared, call.group)):
+        machine = self.rank_machine[list(call.group)]
+        by_machines = (*shared, in_order_of_appearance(machine).tobytes())
+        by_ranks = (*shared, call.group)
+        for key in (shared, by_machines, by_ranks):
             if key in self._index:
                 return self._index[key]
-        group = Group(call.group)
+        group = Group(call.group, machine)
         try:
             self.templates.append(build_template(call.kind, algorithm, group, payload, self.system))
         except AstraPyError as error:
             error.add_note(f"while building collective {call.name!r}{' of ' + call.source if call.source else ''}")
             raise
-        key = (*shared, call.group) if group.is_ranks_used else shared
+        key = by_ranks if group.is_ranks_used else by_machines if group.is_machines_used else shared
         self._index[key] = len(self.templates) - 1
         return self._index[key]
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.collectives.builder import ScheduleBuilder
-from astra_py.collectives.partition import equal_matrix
+from astra_py.collectives.partition import chunk_payloads, equal_matrix
 from astra_py.collectives.schedule import Template
 from astra_py.collectives.system import SystemModel
 from astra_py.errors import ConfigError, did_you_mean
@@ -26,6 +26,7 @@ __all__ = [
     "build_template",
     "collective",
     "find_algorithm",
+    "in_order_of_appearance",
 ]
 
 #: Kinds whose algorithms get a byte matrix; the others get a size.
@@ -34,6 +35,8 @@ MATRIX_KINDS = ("all_to_all", "all_to_all_v")
 #: What a kind uses where nothing is chosen.
 DEFAULT_ALGORITHMS = {
     "all_reduce": "ring",
+    "reduce_scatter": "ring",
+    "all_gather": "ring",
     "all_to_all": "direct",
     "all_to_all_v": "direct",
     "sendrecv": "direct",
@@ -51,18 +54,40 @@ class Group:
     Attributes
     ----------
     size : number of members; an algorithm works in group coordinates 0 to size - 1.
+
+    Parameters
+    ----------
+    ranks : the job's ranks in group order.
+    machine : i32[size], the machine of each member, by any number; a machine each where None.
     """
 
-    def __init__(self, ranks: tuple[int, ...]) -> None:
+    def __init__(self, ranks: tuple[int, ...], machine: NDArray[np.int32] | None = None) -> None:
         self.size = len(ranks)
         self.is_ranks_used = False
+        self.is_machines_used = False
         self._ranks = ranks
+        self._machines = np.arange(self.size, dtype=np.int32) if machine is None else in_order_of_appearance(machine)
 
     @property
     def ranks(self) -> tuple[int, ...]:
         """The job's ranks in group order. An algorithm that looks at them is built anew for each group, else shared."""
         self.is_ranks_used = True
         return self._ranks
+
+    @property
+    def machines(self) -> NDArray[np.int32]:
+        """i32[size], the machine of each member, numbered from 0 in order of first appearance.
+
+        An algorithm that looks at them is built once for all groups of this shape.
+        """
+        self.is_machines_used = True
+        return self._machines
+
+
+def in_order_of_appearance(machine: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the machines of a group's members, numbered from 0 in order of first appearance."""
+    _, first, number = np.unique(machine, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first)).astype(np.int32)[number.ravel()]
 
 
 def collective(kind: str, *, name: str) -> Callable[[AlgorithmT], AlgorithmT]:
@@ -78,7 +103,8 @@ def collective(kind: str, *, name: str) -> Callable[[AlgorithmT], AlgorithmT]:
     A decorator for ``function(build, group, size_bytes)``, where ``build`` is a :class:`ScheduleBuilder`, ``group`` a
     :class:`Group` and ``size_bytes`` the buffer of each rank (the whole array for all_gather and reduce_scatter). For
     all_to_all and all_to_all_v the third argument is the byte matrix, i64[n, n] with row = sender, whose diagonal stays
-    where it is. It is not called for a group of one rank, which has nothing to do.
+    where it is. Of a collective in chunks it is called for each chunk, with the chunk's size or matrix. It is not
+    called for a group of one rank, which has nothing to do.
 
     Raises
     ------
@@ -137,14 +163,15 @@ def build_template(
     payload: int | NDArray[np.int64],
     system: SystemModel | None = None,
 ) -> Template:
-    """Run one algorithm.
+    """Run one algorithm, chunk after chunk.
 
     Parameters
     ----------
     kind, name : collective and algorithm.
     group : the members, or how many there are.
     payload : the size in bytes; a byte matrix for all_to_all_v, and allowed for all_to_all.
-    system : the endpoint's figures; by default reductions take no time.
+    system : the endpoint's figures and the number of chunks; a sendrecv is always one message. By default there is one
+        chunk, and reductions take no time.
 
     Raises
     ------
@@ -155,7 +182,11 @@ def build_template(
         group = Group(tuple(range(group)))
     build = ScheduleBuilder(kind, name, group.size, system)
     if group.size > 1:
-        function(build, group, _as_argument(kind, group.size, payload))
+        chunks = 1 if kind == "sendrecv" else build.system.chunks
+        for chunk, part in enumerate(chunk_payloads(_as_argument(kind, group.size, payload), chunks, group.size)):
+            if chunk:
+                build.begin_chunk()
+            function(build, group, part)
     return build.build()
 
 

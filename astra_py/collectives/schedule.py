@@ -74,14 +74,16 @@ class Template:
     src, dst : i32[m], group coordinates; a local operation has ``dst == src``. An operation belongs to ``src``.
     size_bytes : i64[m], payload of a message, or bytes worked on.
     duration_ps : i64[m], time of a local operation; 0 for a message.
-    phase, chunk : i32[m], labels for tables.
+    phase : i32[m], index into ``phase_names``.
+    phase_names : what the phases are called, such as ``"reduce_scatter inside"``.
+    chunk : i32[m], the chunk of the collective's data that the operation works on.
     dep_ptr, dep_op, dep_on : operation ``i`` waits for ``dep_op[dep_ptr[i]:dep_ptr[i + 1]]``, each at ``dep_on``
         (:class:`EdgeOn`). Every dependency precedes its dependant.
     pool_owner, pool_capacity, pool_order : counting semaphores of each instance; owner is a group coordinate.
     use_ptr, use_pool, release_on : operation ``i`` takes one unit of each of its pools, in order, before it starts, and
         returns it at ``release_on``.
-    block_ptr, block, combine : what a message carries, for the data-flow check only: its blocks of the collective's
-        buffer, and whether the receiver adds them to its own (1) or keeps them as they are (0).
+    block_ptr, block, combine : what a message carries, for the data-flow check only: its blocks of its chunk, and
+        whether the receiver adds them to its own (1) or keeps them as they are (0).
     notify_on : the moment at which the receiver's part counts a message as received.
     """
 
@@ -107,6 +109,7 @@ class Template:
     block_ptr: LongColumn
     block: IntColumn
     combine: ByteColumn
+    phase_names: tuple[str, ...]
     notify_on: EdgeOn = EdgeOn.DELIVERED
 
     def __len__(self) -> int:
@@ -129,7 +132,7 @@ class Template:
                 "dst": self.dst,
                 "size_bytes": self.size_bytes,
                 "duration_ps": self.duration_ps,
-                "phase": self.phase,
+                "phase": [self.phase_names[i] for i in self.phase],
                 "chunk": self.chunk,
                 "after": [tuple(int(i) for i in ids) for ids in after],
             }

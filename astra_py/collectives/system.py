@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a collective library knows of its endpoint: memory for reductions, and when it is told of a message."""
+"""What a collective library knows of its endpoint, and how it was told to work."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.collectives.schedule import EdgeOn
-from astra_py.errors import ConfigError
+from astra_py.errors import ConfigError, did_you_mean
 
 __all__ = ["SystemModel"]
 
 #: A reduction of b bytes reads both operands and writes the sum.
 REDUCTION_PASSES = 3
+
+#: Algorithms of one level of a hierarchical all-reduce.
+LEVEL_ALGORITHMS = ("ring", "direct")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,17 +30,25 @@ class SystemModel:
     is_whole_ns : whether local times are whole nanoseconds, rounded down, as in simulators that count in nanoseconds.
     notify_on : the moment at which a receiver is told of a message; what a dependant waits for unless it says
         otherwise.
-    in_flight : most unacknowledged messages of one rank in one all-to-all, or None for no limit.
+    in_flight : most unacknowledged messages of one rank in one direct exchange, or None for no limit.
+    endpoint_delay_ps : what passes before a rank begins a further chunk, as before it begins a collective.
+    chunks : how many chunks a collective is cut into.
+    all_reduce_inside, all_reduce_between : the algorithms inside and between machines of a hierarchical all-reduce,
+        ``"ring"`` or ``"direct"``.
 
     Raises
     ------
-    ConfigError : a figure is not positive.
+    ConfigError : a figure is not positive, or an algorithm unknown.
     """
 
     local_memory_bandwidth_bps: int | None = None
     is_whole_ns: bool = False
     notify_on: EdgeOn = EdgeOn.DELIVERED
     in_flight: int | None = None
+    endpoint_delay_ps: int = 0
+    chunks: int = 1
+    all_reduce_inside: str = "direct"
+    all_reduce_between: str = "ring"
 
     def __post_init__(self) -> None:
         for key, value in (
@@ -46,6 +57,13 @@ class SystemModel:
         ):
             if value is not None and value < 1:
                 raise ConfigError(f"{key} = {value}: allowed is a number above 0, or none")
+        if self.chunks < 1:
+            raise ConfigError(f"collective.chunks = {self.chunks}: allowed is a number above 0")
+        for key in ("all_reduce_inside", "all_reduce_between"):
+            name = getattr(self, key)
+            if name not in LEVEL_ALGORITHMS:
+                hint = did_you_mean(name, LEVEL_ALGORITHMS)
+                raise ConfigError(f"collective.{key} = {name!r}; allowed: {', '.join(LEVEL_ALGORITHMS)}{hint}")
 
     def reduction_ps(self, size_bytes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the time of a local reduction of each of ``size_bytes``, i64 in ps: three passes over memory.

@@ -81,9 +81,10 @@ def test_ring_is_the_textbook_ring() -> None:
     for op in range(len(template)):
         step, rank = divmod(op, ranks)
         assert (template.src[op], template.dst[op]) == (rank, (rank + 1) % ranks)
-        assert template.chunk[op] == template.block[op] == (rank - step) % ranks
+        assert template.block[op] == (rank - step) % ranks
         assert template.combine[op] == (step < ranks - 1)
-        assert template.phase[op] == (0 if step < ranks - 1 else 1)
+        phase = template.phase_names[template.phase[op]]
+        assert phase == ("reduce_scatter" if step < ranks - 1 else "all_gather")
         received = (step - 1) * ranks + (rank - 1) % ranks
         assert template.dep_op[template.dep_ptr[op] : template.dep_ptr[op + 1]].tolist() == ([received] if step else [])
 

@@ -14,6 +14,7 @@ from astra_py.collectives import (
     ScheduleBuilder,
     SystemModel,
     build_template,
+    check_dataflow,
     collective,
     lower,
     registry,
@@ -138,18 +139,32 @@ def test_groups_of_one_rank_and_empty_traces() -> None:
     assert empty.to_pandas().empty
 
 
-def test_a_collective_without_an_algorithm_is_named_with_its_line(tmp_path: Path) -> None:
-    path = tmp_path / "model.txt"
-    path.write_text(DLRM_2020.read_text().replace("ALLREDUCE   13312", "ALLGATHER   13312"))
-    trace = training_trace(read_astra_text(path), ranks=2, iterations=1)
-    with pytest.raises(WorkloadError, match=r"model.txt, line 4: .*no algorithm is known for all_gather; .*all_reduce"):
+def test_a_collective_without_an_algorithm_is_named_with_its_line() -> None:
+    trace = trace_of(call("b", (0, 1), kind="broadcast", source="model.txt, line 4"))
+    with pytest.raises(WorkloadError, match=r"model.txt, line 4: .*no algorithm is known for broadcast; .*all_reduce"):
         lower(trace)
+
+
+def test_gathers_and_scatters_of_a_text_workload_have_the_whole_array(tmp_path: Path) -> None:
+    path = tmp_path / "model.txt"
+    text = DLRM_2020.read_text().replace("ALLREDUCE   13312", "ALLGATHER   13312")
+    path.write_text(text.replace("ALLREDUCE  524288   524\nbottom_2", "REDUCESCATTER 524288 524\nbottom_2"))
+    trace = training_trace(read_astra_text(path), ranks=4, iterations=1)
+    schedule = lower(trace)
+    size = {"all_gather": 13_312, "reduce_scatter": 524_288}
+    found = {t.collective: t for t in schedule.templates if t.collective in size}
+    assert set(found) == set(size)
+    for kind, template in found.items():
+        assert template.algorithm == "ring"
+        assert set(template.size_bytes.tolist()) == {size[kind] // 4}
+        assert len(template) == 3 * 4
+        check_dataflow(template, size[kind])
 
 
 @pytest.mark.parametrize(
     ("algorithms", "message"),
     [
-        ({"all_reduce": "rign"}, "unknown all_reduce algorithm 'rign'; allowed: ring; did you mean 'ring'?"),
+        ({"all_reduce": "rign"}, "unknown all_reduce algorithm 'rign'; allowed: ring, direct, hierarchical; did you mean 'ring'?"),
         ({"all_redcue": "ring"}, "unknown collective 'all_redcue'; allowed: all_reduce, .*did you mean 'all_reduce'?"),
     ],
 )

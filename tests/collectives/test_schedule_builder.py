@@ -23,7 +23,7 @@ def rows(ptr: np.ndarray, *columns: np.ndarray) -> list[list[tuple[int, ...]]]:
 
 def test_scalars_broadcast_to_a_batch() -> None:
     build = builder()
-    ids = build.send(0, [1, 2, 3], [10, 20, 30], phase=5, chunk=[7, 8, 9])
+    ids = build.send(0, [1, 2, 3], [10, 20, 30], phase="spread")
     more = build.compute(2, 99)
     template = build.build()
     assert ids.tolist() == [0, 1, 2]
@@ -33,8 +33,9 @@ def test_scalars_broadcast_to_a_batch() -> None:
     assert template.size_bytes.tolist() == [10, 20, 30, 0]
     assert template.duration_ps.tolist() == [0, 0, 0, 99]
     assert template.kind.tolist() == [OpKind.SEND] * 3 + [OpKind.COMPUTE]
-    assert template.phase.tolist() == [5, 5, 5, 0]
-    assert template.chunk.tolist() == [7, 8, 9, 0]
+    assert template.phase_names == ("spread", "all_reduce")
+    assert template.phase.tolist() == [0, 0, 0, 1]
+    assert template.chunk.tolist() == [0, 0, 0, 0]
     dtypes = ("kind", "u1"), ("src", "i4"), ("size_bytes", "i8"), ("dep_ptr", "i8"), ("dep_op", "i4"), ("dep_on", "u1")
     for column, dtype in (*dtypes, ("block", "i4"), ("pool_capacity", "i4"), ("release_on", "u1"), ("combine", "u1")):
         assert getattr(template, column).dtype == np.dtype(dtype), column
@@ -138,6 +139,7 @@ def test_empty_batches_add_nothing() -> None:
         (lambda b: b.send(0, 1, -5), "size_bytes is negative: -5"),
         (lambda b: b.send(0, 1, 1.5), "integers, not of float64"),
         (lambda b: b.send([0, 1], [1, 2, 3], 1), "different lengths"),
+        (lambda b: b.send(0, 1, 1, phase=5), "a phase is a name, not 5"),
         (lambda b: b.send([[0, 1]], 2, 1), r"not an array of shape \(1, 2\)"),
         (lambda b: b.compute(0, -1), "duration_ps is negative"),
         (lambda b: b.send(0, 1, 1, after=0), "after has a number outside the 0"),

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The bytes that a whole Trace declares, per rank, inside and between machines.
+
+They come from closed forms, so that what was simulated and counted at the network's ports can be held against them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from astra_py.collectives.closed_forms import Column, Pairs, closed_form, has_closed_form
+from astra_py.collectives.dataflow import check_dataflow
+from astra_py.collectives.level_forms import has_level_form, level_form
+from astra_py.collectives.registry import DEFAULT_ALGORITHMS, in_order_of_appearance
+from astra_py.collectives.schedule import Schedule, Template
+from astra_py.collectives.system import SystemModel
+from astra_py.errors import ConfigError
+from astra_py.workloads.calls import CollectiveCall
+from astra_py.workloads.trace import Trace
+
+__all__ = ["LevelBytes", "declared_level_bytes", "declared_rank_bytes"]
+
+
+@dataclass(frozen=True, eq=False)
+class LevelBytes:
+    """Payload bytes of each rank's messages by where the other rank is; each column is i64[ranks]."""
+
+    sent_inside: Column
+    received_inside: Column
+    sent_between: Column
+    received_between: Column
+
+
+def declared_rank_bytes(
+    trace: Trace,
+    algorithms: Mapping[str, str] | None = None,
+    schedule: Schedule | None = None,
+    *,
+    system: SystemModel | None = None,
+    rank_machine: NDArray[np.int32] | None = None,
+) -> tuple[Column, Column]:
+    """Bytes that each rank has to send and to receive in a whole Trace.
+
+    Parameters
+    ----------
+    trace : what is to be run.
+    algorithms, system, rank_machine : as given to :func:`~astra_py.collectives.lower`.
+    schedule : what the Trace was lowered to. A call whose algorithm has no closed form, as a user's own may, counts the
+        messages of its template, and only after :func:`~astra_py.collectives.check_dataflow` has passed it.
+
+    Returns
+    -------
+    sent, received : i64[ranks], payload bytes, exact, uneven segments included.
+
+    Raises
+    ------
+    ConfigError : an algorithm has no closed form, and there is no schedule to go by.
+    CheckError : the template of an algorithm without a closed form does not do what its collective promises.
+    """
+    calls = _Calls(trace, algorithms, schedule, system, rank_machine)
+    sent, received = np.zeros(trace.ranks, dtype=np.int64), np.zeros(trace.ranks, dtype=np.int64)
+    for call in trace.calls:
+        group = np.array(call.group)
+        if len(group) > 1:
+            call_sent, call_received = calls.rank_bytes(call)
+            sent[group] += call_sent
+            received[group] += call_received
+    return sent, received
+
+
+def declared_level_bytes(
+    trace: Trace,
+    rank_machine: NDArray[np.int32],
+    algorithms: Mapping[str, str] | None = None,
+    schedule: Schedule | None = None,
+    *,
+    system: SystemModel | None = None,
+) -> LevelBytes:
+    """The bytes of :func:`declared_rank_bytes`, parted into those that stay inside machines and those that do not.
+
+    Parameters and errors are the same; ``rank_machine`` is i32[ranks]. A closed form of one's own without
+    ``pair_bytes`` cannot be parted and is a ConfigError.
+    """
+    calls = _Calls(trace, algorithms, schedule, system, rank_machine)
+    columns = [np.zeros(trace.ranks, dtype=np.int64) for _ in range(4)]
+    for call in trace.calls:
+        group = np.array(call.group)
+        if len(group) == 1:
+            continue
+        src, dst, size_bytes = calls.pairs(call)
+        is_inside = rank_machine[group[src]] == rank_machine[group[dst]]
+        for first, is_counted in ((0, is_inside), (2, ~is_inside)):
+            np.add.at(columns[first], group[src[is_counted]], size_bytes[is_counted])
+            np.add.at(columns[first + 1], group[dst[is_counted]], size_bytes[is_counted])
+    return LevelBytes(*columns)
+
+
+class _Calls:
+    """What each call of a Trace moves; calls of equal shape are worked out once.
+
+    Chunks make no difference to it: the segments of a rank in all chunks are its segment of the whole.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        algorithms: Mapping[str, str] | None,
+        schedule: Schedule | None,
+        system: SystemModel | None,
+        rank_machine: NDArray[np.int32] | None,
+    ) -> None:
+        self._algorithms = {**DEFAULT_ALGORITHMS, **(algorithms or {})}
+        self._system = system if system is not None else SystemModel()
+        self._rank_machine = np.arange(trace.ranks, dtype=np.int32) if rank_machine is None else rank_machine
+        self._templates = {} if schedule is None else _checked_templates(trace, schedule)
+        self._rank_bytes: dict[tuple[object, ...], tuple[Column, Column]] = {}
+        self._pairs: dict[tuple[object, ...], Pairs] = {}
+
+    def rank_bytes(self, call: CollectiveCall) -> tuple[Column, Column]:
+        """Bytes that each member sends and receives."""
+        key = self._key(call)
+        if key not in self._rank_bytes:
+            kind, algorithm, ranks = call.kind, self._algorithm(call), len(call.group)
+            if id(call) in self._templates or (
+                has_level_form(kind, algorithm) and not has_closed_form(kind, algorithm)
+            ):
+                self._rank_bytes[key] = _totals(ranks, self.pairs(call))
+            else:
+                self._rank_bytes[key] = closed_form(kind, algorithm).rank_bytes(ranks, call.payload)
+        return self._rank_bytes[key]
+
+    def pairs(self, call: CollectiveCall) -> Pairs:
+        """Bytes of each pair of members."""
+        key = self._key(call)
+        if key not in self._pairs:
+            self._pairs[key] = self._new_pairs(call)
+        return self._pairs[key]
+
+    def _new_pairs(self, call: CollectiveCall) -> Pairs:
+        kind, algorithm = call.kind, self._algorithm(call)
+        if (template := self._templates.get(id(call))) is not None:
+            return _template_pairs(template)
+        if has_level_form(kind, algorithm) and not has_closed_form(kind, algorithm):
+            return level_form(kind, algorithm).pair_bytes(self._machines(call), call.payload, self._system)
+        form = closed_form(kind, algorithm)
+        if form.pair_bytes is None:
+            raise ConfigError(
+                f"the closed form of {kind} algorithm {algorithm!r} has no pair_bytes, so that its bytes inside and "
+                "between machines are unknown"
+            )
+        return form.pair_bytes(len(call.group), call.payload)
+
+    def _algorithm(self, call: CollectiveCall) -> str:
+        return call.algorithm or self._algorithms.get(call.kind, "")
+
+    def _machines(self, call: CollectiveCall) -> NDArray[np.int32]:
+        return in_order_of_appearance(self._rank_machine[list(call.group)])
+
+    def _key(self, call: CollectiveCall) -> tuple[object, ...]:
+        payload = call.payload
+        shape = payload if isinstance(payload, int) else payload.tobytes()
+        template = id(self._templates.get(id(call)))
+        return call.kind, self._algorithm(call), self._machines(call).tobytes(), shape, template
+
+
+def _checked_templates(trace: Trace, schedule: Schedule) -> dict[int, Template]:
+    """Template by call, of those whose algorithm has no closed form, each checked once."""
+    by_call: dict[int, Template] = {}
+    checked: set[int] = set()
+    for index, number in zip(schedule.instance_call.tolist(), schedule.instance_template.tolist(), strict=True):
+        template, call = schedule.templates[number], trace.calls[index]
+        names = (template.collective, template.algorithm)
+        if has_closed_form(*names) or has_level_form(*names):
+            continue
+        if number not in checked:
+            check_dataflow(template, call.payload)
+            checked.add(number)
+        by_call[id(call)] = template
+    return by_call
+
+
+def _template_pairs(template: Template) -> Pairs:
+    is_send = template.is_send
+    src, dst = (column[is_send].astype(np.int64) for column in (template.src, template.dst))
+    return src, dst, template.size_bytes[is_send]
+
+
+def _totals(ranks: int, pairs: Pairs) -> tuple[Column, Column]:
+    src, dst, size_bytes = pairs
+    sent, received = np.zeros(ranks, dtype=np.int64), np.zeros(ranks, dtype=np.int64)
+    np.add.at(sent, src, size_bytes)
+    np.add.at(received, dst, size_bytes)
+    return sent, received
