@@ -80,10 +80,10 @@ class WorkloadConfig(Table):
         source="the description as it is",
         only=_ONLY_DLRM,
     )
-    index_exchange: Annotated[str, Choice("in_step", "prefetched")] = parameter(
+    index_exchange: Annotated[str, Choice("in_step", "prefetched", "none")] = parameter(
         "in_step",
-        "When a DLRM's indices go to the tables' owners: before their own lookup, or during the top MLP's forward pass "
-        "of the iteration before.",
+        "When a DLRM's indices go to the tables' owners: before their own lookup, during the top MLP's forward pass of "
+        "the iteration before, or not at all, for comparison with models that leave them out.",
         only=_ONLY_DLRM,
     )
     flops_efficiency: Annotated[float, Number(least=0, most=1, is_least_allowed=False)] = parameter(

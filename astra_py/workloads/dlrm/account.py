@@ -47,7 +47,15 @@ def plan_note(plan: ShardingPlan, memory_bytes: int) -> str:
     )
 
 
-def volume_note(exchanges: Exchanges, *, is_prefetched: bool) -> str:
+#: Continues "indices and lengths ..." by ``workload.index_exchange``.
+_INDEX_WORDS = {
+    "in_step": "sent before the lookup",
+    "prefetched": "sent in the iteration before",
+    "none": "not sent: workload.index_exchange = 'none'",
+}
+
+
+def volume_note(exchanges: Exchanges, index_exchange: str) -> str:
     """What a rank receives and sends in an iteration, with the closed forms; the same on every rank."""
     model, dtypes = exchanges.model, exchanges.model.dtypes
     elements = f"{model.local_batch} x {model.sum_of_dims}"
@@ -63,7 +71,7 @@ def volume_note(exchanges: Exchanges, *, is_prefetched: bool) -> str:
         f"({elements} x {DTYPE_BYTES[dtypes.backward_all_to_all]} B), "
         f"indices and lengths out {rounded_size(exchanges.indices()[0].sum())} "
         f"({lookups} x {DTYPE_BYTES[dtypes.indices]} B + {lengths}), "
-        f"{'sent in the iteration before' if is_prefetched else 'sent before the lookup'}; "
+        f"{_INDEX_WORDS[index_exchange]}; "
         f"{len(reduced)} all-reduces of {rounded_size(sum(reduced))} together"
     )
 

@@ -87,7 +87,7 @@ class DlrmJob:
             self.exchanges,
             self.times,
             iterations=self.config.iterations,
-            has_prefetched_indices=self.has_prefetched_indices,
+            index_exchange=self.config.index_exchange,
         )
 
     @property
@@ -96,14 +96,9 @@ class DlrmJob:
         return (
             model_note(self.model, self.ranks),
             plan_note(self.plan, self.accelerator.memory_bytes),
-            volume_note(self.exchanges, is_prefetched=self.has_prefetched_indices),
+            volume_note(self.exchanges, self.config.index_exchange),
             time_note(self.times, self._time_source),
         )
-
-    @property
-    def has_prefetched_indices(self) -> bool:
-        """Whether an iteration's indices are sent in the one before."""
-        return self.config.index_exchange == "prefetched"
 
     @property
     def _roofline(self) -> Roofline:

@@ -11,8 +11,10 @@ Each rank has one compute stream and runs it in this order; collectives run besi
   priority and overlaps with the bottom MLP's backward pass, in the same manner. The update of the tables waits for it
   and comes last: on one stream anywhere earlier it would hold up the bottom MLP until the gradients are there.
 
-With ``"prefetched"`` indices, an iteration's go out during the top MLP's forward pass of the one before, as Neo has it,
-and only the first iteration waits for the whole of them. The optimiser's step on dense weights takes no time.
+With ``index_exchange = "prefetched"``, an iteration's indices go out during the top MLP's forward pass of the one
+before, as Neo has it, and only the first iteration waits for the whole of them; with ``"none"`` they are with the
+tables' owners from the start, as in models that leave them out (MAD-Max; ASTRA-SIM's DLRM). The optimiser's step on
+dense weights takes no time.
 """
 
 from __future__ import annotations
@@ -35,14 +37,14 @@ __all__ = ["dlrm_trace"]
 
 FORWARD, INPUT_GRADIENT, WEIGHT_GRADIENT = PASSES
 
+INDEX_EXCHANGES = ("in_step", "prefetched", "none")
+
 #: Indices go after vectors and gradients, which are waited for, and before all-reduces, which have until the next
 #: iteration.
 INDEX_PRIORITY = MAX_PRIORITY - 1
 
 
-def dlrm_trace(
-    exchanges: Exchanges, times: StepTimes, *, iterations: int, has_prefetched_indices: bool = False
-) -> Trace:
+def dlrm_trace(exchanges: Exchanges, times: StepTimes, *, iterations: int, index_exchange: str = "in_step") -> Trace:
     """Return the Trace of some iterations; every collective spans all ranks.
 
     Parameters
@@ -50,22 +52,25 @@ def dlrm_trace(
     exchanges : what is sent, by the sharding plan.
     times : what computes take.
     iterations : number of training iterations, at least 1.
-    has_prefetched_indices : whether an iteration's indices are sent in the one before.
+    index_exchange : ``"in_step"``, ``"prefetched"`` or ``"none"``.
 
     Raises
     ------
-    WorkloadError : there are no iterations.
+    WorkloadError : there are no iterations, or no such index exchange.
     """
     if iterations < 1:
         raise WorkloadError(f"{exchanges.model.source}: iterations = {iterations}; at least 1 is allowed")
+    if index_exchange not in INDEX_EXCHANGES:
+        allowed = ", ".join(INDEX_EXCHANGES)
+        raise WorkloadError(f"{exchanges.model.source}: index_exchange = {index_exchange!r}; allowed: {allowed}")
     loop = _Loop(exchanges, times)
     indices: Ids | None = None
     for iteration in range(iterations):
-        if indices is None:
+        if indices is None and index_exchange != "none":
             indices = loop.send_indices(iteration)
         vectors = loop.look_up(iteration, indices)
         loop.interact(iteration, vectors)
-        is_next_sent = has_prefetched_indices and iteration + 1 < iterations
+        is_next_sent = index_exchange == "prefetched" and iteration + 1 < iterations
         indices = loop.send_indices(iteration + 1) if is_next_sent else None
         loop.learn(iteration)
     return loop.build.build()
@@ -95,7 +100,7 @@ class _Loop:
         dtype = self.exchanges.model.dtypes.indices
         return self.exchange("embedding.indices", iteration, FORWARD, dtype, INDEX_PRIORITY)
 
-    def look_up(self, iteration: int, indices: Ids) -> Ids:
+    def look_up(self, iteration: int, indices: Ids | None) -> Ids:
         """Look up and pool, and issue the all-to-all of the pooled vectors."""
         self.compute("embedding.lookup", self.times.lookup_ps, iteration, FORWARD, after=indices)
         dtype = self.exchanges.model.dtypes.forward_all_to_all

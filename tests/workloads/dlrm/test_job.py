@@ -59,6 +59,7 @@ def test_notes_of_ranks_without_tables_and_of_scales() -> None:
     assert "scaled by 0.5" in volumes
     assert "sent in the iteration before" in volumes
     assert "scaled by 2" in times
+    assert "B), not sent: workload.index_exchange" in job(2, preset="dlrm_s", index_exchange="none").notes[2]
     assert "fixed by the model's file" in job(2, preset="astra2020").notes[3]
 
 

@@ -20,8 +20,8 @@ TIMES = roofline_times(PLAN, Roofline(accelerator=A100, flops_efficiency=1.0, me
 
 
 @cache
-def small_trace(has_prefetched_indices: bool = False, iterations: int = 3) -> Trace:
-    return dlrm_trace(Exchanges(PLAN), TIMES, iterations=iterations, has_prefetched_indices=has_prefetched_indices)
+def small_trace(index_exchange: str = "in_step", iterations: int = 3) -> Trace:
+    return dlrm_trace(Exchanges(PLAN), TIMES, iterations=iterations, index_exchange=index_exchange)
 
 
 @cache
@@ -84,9 +84,9 @@ def waits(trace: Trace, label: str, other: str, iteration: int = 1, other_iterat
     ],
 )
 def test_overlap_within_an_iteration(label: str, other: str, does_wait: bool) -> None:
-    for has_prefetched_indices in (False, True):
+    for index_exchange in ("in_step", "prefetched"):
         for iteration in (0, 1, 2):
-            trace = small_trace(has_prefetched_indices)
+            trace = small_trace(index_exchange)
             assert waits(trace, label, other, iteration, iteration) is does_wait
 
 
@@ -109,7 +109,7 @@ def test_overlap_between_iterations(label: str, other: str, does_wait: bool) -> 
 
 
 def test_prefetched_indices_go_during_the_top_mlp_of_the_iteration_before() -> None:
-    trace = small_trace(has_prefetched_indices=True)
+    trace = small_trace("prefetched")
     for iteration in (1, 2):
         assert waits(trace, "embedding.indices >", "interaction.forward", iteration, iteration - 1)
         assert not waits(trace, "embedding.indices >", "top_0.forward", iteration, iteration - 1)
@@ -117,6 +117,14 @@ def test_prefetched_indices_go_during_the_top_mlp_of_the_iteration_before() -> N
         assert waits(trace, "embedding.lookup", "embedding.indices >", iteration, iteration)
     names = [call.name for call in trace.calls]
     assert names.count("embedding.indices") == 3
+
+
+def test_indices_may_be_left_out() -> None:
+    trace = small_trace("none")
+    assert "embedding.indices" not in trace.names
+    assert waits(trace, "embedding.lookup", "embedding.update", 1, 0)
+    with pytest.raises(WorkloadError, match="index_exchange = 'never'; allowed: in_step, prefetched, none"):
+        small_trace("never")
 
 
 def test_compute_of_a_rank_is_one_chain_on_one_stream() -> None:
