@@ -16,12 +16,12 @@ __all__ = ["explain", "tables_of"]
 
 
 def tables_of(scenario: type[Table]) -> Iterator[tuple[str, type[Table]]]:
-    """Yield the scenario's own keys as a table of the name ``""``, then each of its tables, in order."""
-    yield "", scenario
-    for name, info in scenario.model_fields.items():
+    """Yield the scenario's own keys as a table of the name ``""``, then each table by its key path, in order."""
+    yield scenario.key, scenario
+    for info in scenario.model_fields.values():
         for kind in (info.annotation, *get_args(info.annotation)):
             if isinstance(kind, type) and issubclass(kind, Table):
-                yield name, kind
+                yield from tables_of(kind)
 
 
 def explain(error: ValidationError, scenario: type[Table]) -> list[str]:
@@ -32,14 +32,15 @@ def explain(error: ValidationError, scenario: type[Table]) -> list[str]:
 
 def _explain_one(details: ErrorDetails, tables: dict[str, type[Table]]) -> str:
     parts = [str(part) for part in details["loc"]]
-    table = tables[parts[0]] if parts and parts[0] in tables else tables[""]
+    paths = (".".join(parts[:depth]) for depth in range(len(parts), -1, -1))
+    table = tables[next(path for path in paths if path in tables)]
     key, value = ".".join(parts), details["input"]
     match details["type"]:
         case "extra_forbidden":
             return f"{key}: unknown key (value {value!r}){_nearest_key(parts, tables)}; allowed: {_keys(table)}"
         case "missing":
             rule = rule_of(table.model_fields[parts[-1]])
-            return f"{key}: missing, and [{parts[0]}] needs it; allowed: {rule.allowed}"
+            return f"{key}: missing, and [{table.key}] needs it; allowed: {rule.allowed}"
         case "value_error":
             problem = details["ctx"]["error"]
             if isinstance(problem, FieldError):
@@ -59,11 +60,6 @@ def _nearest_key(parts: list[str], tables: dict[str, type[Table]]) -> str:
     table, name = tables.get(".".join(parts[:-1])), parts[-1]
     if table is not None and (hint := did_you_mean(name, table.model_fields)):
         return hint if table is tables[""] else hint.replace("'", f"'{table.key}.", 1)
-    known = [
-        kind.key_path(field)
-        for kind in tables.values()
-        for field, info in kind.model_fields.items()
-        if declaration(info)
-    ]
+    known = [kind.key_path(field) for kind in tables.values() for field in kind.model_fields]
     moved = [path for path in known if path.rpartition(".")[2] == name]
     return f"; did you mean {moved[0]!r}?" if moved else did_you_mean(".".join(parts), known)

@@ -51,7 +51,7 @@ def parameter_table() -> list[Parameter]:
             made = declaration(info)
             if made is None:
                 continue
-            rule = rule_of(info)
+            rule, only = rule_of(info), made.only or table.only
             found.append(
                 Parameter(
                     key=table.key_path(name),
@@ -59,7 +59,7 @@ def parameter_table() -> list[Parameter]:
                     unit=rule.unit,
                     default=None if info.default is PydanticUndefined else info.default,
                     allowed=rule.allowed,
-                    only=made.only.text if made.only else "",
+                    only=only.text if only else "",
                     source=made.source,
                     ns3=made.ns3.names if made.ns3 else (),
                     description=info.description or "",

@@ -20,7 +20,7 @@ from pydantic_core import CoreSchema, core_schema
 from astra_py.errors import ConfigError, did_you_mean
 from astra_py.units import INT64_MAX, Quantity
 
-__all__ = ["Choice", "Count", "Name", "Number", "QuantityRule", "Rule", "Text"]
+__all__ = ["Choice", "Count", "Flag", "Name", "Number", "QuantityRule", "Rule", "Text"]
 
 
 class Rule(ABC):
@@ -182,6 +182,23 @@ class Number(WordRule):
         if is_low or is_high:
             raise ValueError(f"{value!r} is out of range")
         return float(value)
+
+
+@dataclass(frozen=True)
+class Flag(WordRule):
+    """True or false."""
+
+    type_name = "boolean"
+
+    @property
+    def ordinary(self) -> str:  # noqa: D102
+        return "true or false"
+
+    def read_ordinary(self, value: Any) -> bool:  # noqa: D102
+        if isinstance(value, bool):
+            return value
+        hint = did_you_mean(value, self.words) if isinstance(value, str) else ""
+        raise ValueError(f"{value!r} is neither true nor false{hint}")
 
 
 @dataclass(frozen=True, init=False)

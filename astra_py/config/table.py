@@ -107,6 +107,14 @@ def rule_of(info: FieldInfo) -> Rule:
     return next(annotation for annotation in info.metadata if isinstance(annotation, Rule))
 
 
+def _condition(info: FieldInfo) -> Condition | None:
+    """Return when a parameter, or a table in a table, means something."""
+    if (made := declaration(info)) is not None:
+        return made.only
+    kind = info.annotation
+    return kind.only if isinstance(kind, type) and issubclass(kind, Table) else None
+
+
 class Table(BaseModel):
     """A table of a scenario: frozen, without unknown keys, and without keys that would mean nothing."""
 
@@ -115,6 +123,9 @@ class Table(BaseModel):
     #: Key path of the table in a scenario.
     key: ClassVar[str] = ""
 
+    #: When the table means something: the state of a field of the table that it is in.
+    only: ClassVar[Condition | None] = None
+
     @classmethod
     def key_path(cls, field: str) -> str:
         """Key path of a field, such as ``platform.link_rate``."""
@@ -122,13 +133,16 @@ class Table(BaseModel):
 
     @classmethod
     def conditions(cls) -> dict[str, Condition]:
-        """Return the conditions of those fields that have one."""
-        declared = {name: declaration(info) for name, info in cls.model_fields.items()}
-        return {name: made.only for name, made in declared.items() if made is not None and made.only is not None}
+        """Return the conditions of those fields, and tables in this one, that have one."""
+        found = {name: _condition(info) for name, info in cls.model_fields.items()}
+        return {name: condition for name, condition in found.items() if condition is not None}
 
     def text(self, field: str) -> Any:
-        """Return the value of a field as a scenario file would hold it."""
-        return rule_of(type(self).model_fields[field]).write(getattr(self, field))
+        """Return the value of a field as a scenario file would hold it; of a table, those keys that are set."""
+        value = getattr(self, field)
+        if isinstance(value, Table):
+            return {name: value.text(name) for name in sorted(value.model_fields_set)}
+        return rule_of(type(self).model_fields[field]).write(value)
 
     @model_validator(mode="after")
     def _check_all(self) -> Table:

@@ -6,7 +6,10 @@ from astra_py.platforms.draw import draw
 from astra_py.platforms.leaf_spine import leaf_spine
 from astra_py.platforms.platform import NodeKind, Platform, PlatformArrays
 from astra_py.platforms.registry import build_platform, platform_kinds, register_platform
+from astra_py.platforms.ring import ring
 from astra_py.platforms.single_switch import single_switch
+from astra_py.platforms.zion import zion
+from astra_py.platforms.zionex import zionex
 
 __all__ = [
     "LinkClass",
@@ -20,5 +23,8 @@ __all__ = [
     "leaf_spine",
     "platform_kinds",
     "register_platform",
+    "ring",
     "single_switch",
+    "zion",
+    "zionex",
 ]

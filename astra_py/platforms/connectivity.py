@@ -41,6 +41,7 @@ def require_ways(graph: nx.MultiGraph[int]) -> None:
             if not touched[node] & touched[other] and other not in graph.adj[node]:
                 names = graph.nodes[other]["name"], graph.nodes[node]["name"]
                 raise TopologyError(
-                    f"there is no way between {names[0]} and {names[1]}: accelerators and hosts do not forward; "
-                    "allowed: a way over switches, or a link, between each pair of ranks"
+                    f"there is no way between {names[0]} and {names[1]}: accelerators and hosts do not forward unless "
+                    "they say so; allowed: a way over switches, or a link, between each pair of ranks, or "
+                    "platform.accelerators_forward = true"
                 )

@@ -17,17 +17,7 @@ __all__ = ["leaf_spine"]
 
 @register_platform("leaf_spine")
 def leaf_spine(config: PlatformConfig) -> Platform:
-    """Build ``platform.kind = "leaf_spine"``.
-
-    Rank ``r`` is on leaf ``r // ranks_per_leaf``, so that the last leaf holds what is left. Links of class ``host``
-    come first, one a rank in order of ranks, then those of class ``fabric``, leaf by leaf, one to each spine.
-    """
+    """Build ``platform.kind = "leaf_spine"``: ranks on leaves, see :meth:`PlatformBuilder.add_leaves_and_spines`."""
     builder = PlatformBuilder(config)
-    leaves = [builder.add_switch(f"leaf{number}") for number in range(config.leaf_count)]
-    spines = [builder.add_switch(f"spine{number}") for number in range(config.spine_count)]
-    for rank in range(config.ranks):
-        builder.add_link(rank, leaves[rank // config.ranks_per_leaf], "host")
-    for leaf in leaves:
-        for spine in spines:
-            builder.add_link(leaf, spine, "fabric")
+    builder.add_leaves_and_spines(range(config.ranks))
     return builder.build()

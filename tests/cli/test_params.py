@@ -28,7 +28,7 @@ def test_one(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "link_delay")
     assert out == (
         "platform.link_delay  (time, default 500ns)\n"
-        "    Propagation delay of every link.\n"
+        "    Propagation delay of every Ethernet link.\n"
         "    allowed: a time of at most 100s\n"
         "    held in: ps\n"
         "    source:  HOTI 2020, run line of the published artefact\n"

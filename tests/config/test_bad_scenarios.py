@@ -32,6 +32,9 @@ def _bad(rule: str, key: str, value: str, allowed: str, *overrides: str) -> BadS
 
 
 _LEAF = "platform.kind=leaf_spine"
+_RING = "platform.kind=ring"
+_ZION = "platform.kind=zion"
+_ZIONEX = "platform.kind=zionex"
 
 BAD_SCENARIOS = (
     # Keys and tables
@@ -53,7 +56,7 @@ BAD_SCENARIOS = (
         "platform kind unknown",
         "platform.kind",
         "'leaf_spin'",
-        "'single_switch' or 'leaf_spine'",
+        "did you mean 'leaf_spine'?; allowed: 'single_switch' or 'ring' or 'leaf_spine' or 'zion' or 'zionex'",
         "platform.kind=leaf_spin",
     ),
     _bad("no ranks", "platform.ranks", "0", "from 1 to 1048576", "platform.ranks=0"),
@@ -96,6 +99,56 @@ BAD_SCENARIOS = (
         "platform.oversubscription=1e-6",
     ),
     _bad("routing unknown", "platform.routing", "'ecpm'", "'ecmp'", "platform.routing=ecpm"),
+    _bad("kind of later work", "platform.kind", "'torus'", "or 'zionex'", "platform.kind=torus"),
+    _bad("machines on one switch", "platform.nodes", "4", "'zion' or 'zionex'", "platform.nodes=4"),
+    _bad(
+        "accelerators on one switch",
+        "platform.accelerators_per_node",
+        "4",
+        "'zion' or 'zionex'",
+        "platform.accelerators_per_node=4",
+    ),
+    _bad("NICs on one switch", "platform.nics_per_node", "4", "'zion' or 'zionex'", "platform.nics_per_node=4"),
+    _bad("no machines", "platform.nodes", "0", "from 1 to", _ZIONEX, "platform.nodes=0"),
+    _bad("too many machines", "platform.nodes", "8000000 ranks", "at most 1048576", _ZIONEX, "platform.nodes=1000000"),
+    _bad("ranks of machines", "platform.ranks", "8", "16, or leave it out", _ZIONEX, "platform.ranks=8"),
+    _bad("too few NICs", "platform.nics_per_node", "4 NICs", "8, as", _ZIONEX, "platform.nics_per_node=4"),
+    _bad("part of a machine", "platform.ranks_per_leaf", "12", "such as 16", _ZIONEX, "platform.ranks_per_leaf=12"),
+    _bad("forwarding switch", "platform.accelerators_forward", "True", "'ring'", "platform.accelerators_forward=true"),
+    _bad(
+        "forwarding unclear",
+        "platform.accelerators_forward",
+        "'yes'",
+        "'auto' or true or false",
+        _RING,
+        "platform.accelerators_forward=yes",
+    ),
+    _bad(
+        "switch of a ring",
+        "platform.switch_latency",
+        "'1us'",
+        "other than 'ring'",
+        _RING,
+        "platform.switch_latency=1us",
+    ),
+    _bad("accelerator unknown", "platform.accelerator", "'V10'", "did you mean 'V100'?", "platform.accelerator=V10"),
+    _bad("NVLink on one switch", "platform.scale_up", "'8Gbps'", "'zionex'", "platform.scale_up.rate=1GB/s"),
+    _bad("PCIe of ZionEX", "platform.pcie", "'1us'", "platform.kind = 'zion'", _ZIONEX, "platform.pcie.latency=1us"),
+    _bad(
+        "unknown key of NVLink",
+        "platform.scale_up.rat",
+        "'1GB/s'",
+        "did you mean 'platform.scale_up.rate'?; allowed: rate, latency, efficiency",
+        _ZIONEX,
+        "platform.scale_up.rat=1GB/s",
+    ),
+    _bad("NVLink a value", "platform.scale_up", "3", "keys rate, latency, efficiency", _ZIONEX, "platform.scale_up=3"),
+    _bad("rate of NVLink", "platform.scale_up.rate", "'0bps'", "at least 1bps", _ZIONEX, "platform.scale_up.rate=0bps"),
+    _bad(
+        "no efficiency", "platform.scale_up.efficiency", "0", "above 0 to 1", _ZIONEX, "platform.scale_up.efficiency=0"
+    ),
+    _bad("too efficient", "platform.pcie.efficiency", "1.1", "above 0 to 1", _ZION, "platform.pcie.efficiency=1.1"),
+    _bad("NVLink misplaced", "scale_up", "{'rate': '1GB/s'}", "'platform.scale_up'", "scale_up.rate=1GB/s"),
     # Transport
     _bad("transport unknown", "transport.kind", "'rocev3'", "'roce'", "transport.kind=rocev3"),
     _bad("preset unknown", "transport.preset", "'astra_ns'", "'astra_ns3' or 'ideal'", "transport.preset=astra_ns"),

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
 from astra_py.config import Parameter, load_scenario, parameter_table
@@ -10,13 +13,21 @@ from astra_py.config import Parameter, load_scenario, parameter_table
 every_parameter = pytest.mark.parametrize("row", parameter_table(), ids=lambda row: row.key)
 
 
+def key_paths(tree: dict[str, Any], table: str = "") -> Iterator[str]:
+    """Key path of each value in a tree of tables; ns-3's attributes are one value."""
+    for key, value in tree.items():
+        path = f"{table}{key}"
+        if isinstance(value, dict) and path != "ns3.defaults":
+            yield from key_paths(value, f"{path}.")
+        else:
+            yield path
+
+
 def test_every_key_of_a_resolved_scenario_is_a_parameter() -> None:
-    resolved = load_scenario({}, ["platform.kind=leaf_spine", "system.max_active_collectives=2"]).resolved()
-    keys = {
-        f"{table}.{key}" if isinstance(values, dict) else table
-        for table, values in resolved.items()
-        for key in (values if isinstance(values, dict) else [""])
-    }
+    kinds = ("zion", "ring")
+    also = ["system.max_active_collectives=2", "collective.all_reduce=hierarchical"]
+    scenarios = [load_scenario({}, [f"platform.kind={kind}", *also]) for kind in kinds]
+    keys = {key for scenario in scenarios for key in key_paths(scenario.resolved())}
     listed = {row.key for row in parameter_table() if not row.key.startswith("workload.")}
     assert keys == listed
 

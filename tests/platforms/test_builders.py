@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 
 from astra_py.config import load_scenario
 from astra_py.errors import TopologyError
-from astra_py.platforms import NodeKind, Platform, build_platform, describe, draw, platform_kinds, register_platform
+from astra_py.platforms import (
+    NodeKind,
+    Platform,
+    PlatformArrays,
+    build_platform,
+    describe,
+    draw,
+    platform_kinds,
+    register_platform,
+)
 
 
 def built(*overrides: str) -> Platform:
@@ -24,6 +33,14 @@ def leaf_spine(ranks: int, per_leaf: int, *overrides: str) -> Platform:
     return built("platform.kind=leaf_spine", *keys, *overrides)
 
 
+def ends_of(arrays: PlatformArrays) -> list[tuple[int, int]]:
+    return list(zip(arrays.link_a.tolist(), arrays.link_b.tolist(), strict=True))
+
+
+def classes_of(arrays: PlatformArrays) -> list[str]:
+    return [arrays.class_names[kind] for kind in arrays.link_class]
+
+
 def test_single_switch() -> None:
     arrays = built("platform.ranks=3", "platform.link_rate=400Gbps", "platform.link_loss=0.25").arrays()
     assert arrays.node_names == ["rank0", "rank1", "rank2", "switch0"]
@@ -31,7 +48,7 @@ def test_single_switch() -> None:
     assert arrays.node_rank.tolist() == [0, 1, 2, -1]
     assert arrays.node_latency_ps.tolist() == [0, 0, 0, 300_000]
     assert arrays.node_forwards.tolist() == [False, False, False, True]
-    assert list(zip(arrays.link_a.tolist(), arrays.link_b.tolist(), strict=True)) == [(0, 3), (1, 3), (2, 3)]
+    assert ends_of(arrays) == [(0, 3), (1, 3), (2, 3)]
     assert arrays.link_rate_bps.tolist() == [400 * 10**9] * 3
     assert arrays.link_delay_ps.tolist() == [500_000] * 3
     assert arrays.link_loss.tolist() == [0.25] * 3
@@ -41,9 +58,85 @@ def test_single_switch() -> None:
 def test_leaf_spine() -> None:
     arrays = leaf_spine(5, 2, "platform.spines=1").arrays()
     assert arrays.node_names == ["rank0", "rank1", "rank2", "rank3", "rank4", "leaf0", "leaf1", "leaf2", "spine0"]
-    ends = list(zip(arrays.link_a.tolist(), arrays.link_b.tolist(), strict=True))
-    assert ends == [(0, 5), (1, 5), (2, 6), (3, 6), (4, 7), (5, 8), (6, 8), (7, 8)]
-    assert [arrays.class_names[kind] for kind in arrays.link_class] == ["host"] * 5 + ["fabric"] * 3
+    assert ends_of(arrays) == [(0, 5), (1, 5), (2, 6), (3, 6), (4, 7), (5, 8), (6, 8), (7, 8)]
+    assert classes_of(arrays) == ["host"] * 5 + ["fabric"] * 3
+
+
+@pytest.mark.parametrize(
+    ("ranks", "links"),
+    [(1, []), (2, [(0, 1)]), (3, [(0, 1), (1, 2), (0, 2)]), (5, [(0, 1), (1, 2), (2, 3), (3, 4), (0, 4)])],
+)
+def test_ring(ranks: int, links: list[tuple[int, int]]) -> None:
+    arrays = built("platform.kind=ring", f"platform.ranks={ranks}").arrays()
+    assert ends_of(arrays) == links
+    assert arrays.node_kind.tolist() == [NodeKind.ACCELERATOR] * ranks
+    assert arrays.node_forwards.all()
+    assert arrays.rank_machine.tolist() == list(range(ranks))
+    assert arrays.class_names == ["ring"] * bool(links)
+    assert not arrays.link_efficiency.any()
+
+
+def test_a_ring_that_does_not_forward() -> None:
+    keys = ("platform.kind=ring", "platform.accelerators_forward=false")
+    assert not built(*keys, "platform.ranks=3").arrays().node_forwards.any()
+    with pytest.raises(TopologyError, match=r"between rank0 and rank2: .*platform\.accelerators_forward = true"):
+        built(*keys, "platform.ranks=4")
+
+
+def test_zionex() -> None:
+    keys = ("platform.nodes=2", "platform.accelerators_per_node=2", "platform.link_loss=0.1")
+    platform = built("platform.kind=zionex", *keys)
+    arrays = platform.arrays()
+    names = ["rank0", "rank1", "rank2", "rank3", "nvswitch0", "nvswitch1", "leaf0", "leaf1", "spine0", "spine1"]
+    assert arrays.node_names == names
+    assert arrays.node_forwards.tolist() == [False] * 4 + [True] * 6
+    assert arrays.node_latency_ps.tolist() == [0] * 6 + [300_000] * 4
+    assert arrays.rank_machine.tolist() == [0, 0, 1, 1]
+    nvlinks = [(0, 4), (1, 4), (2, 5), (3, 5)]
+    assert ends_of(arrays) == [*nvlinks, (0, 6), (1, 6), (2, 7), (3, 7), (6, 8), (6, 9), (7, 8), (7, 9)]
+    assert classes_of(arrays) == ["nvlink"] * 4 + ["host"] * 4 + ["fabric"] * 4
+    assert arrays.link_efficiency.tolist() == [0.94] * 4 + [0] * 8
+    assert arrays.link_rate_bps.tolist() == [2_400 * 10**9] * 4 + [100 * 10**9] * 8
+    assert arrays.link_delay_ps.tolist() == [250_000] * 4 + [500_000] * 8
+    assert arrays.link_loss.tolist() == [0] * 4 + [0.1] * 8
+
+
+def test_zion() -> None:
+    arrays = built("platform.kind=zion", "platform.nodes=2", "platform.accelerators_per_node=2").arrays()
+    assert arrays.node_names[4:] == [
+        *("scaleup0", "scaleup1", "host0", "host1", "host2", "host3", "leaf0", "leaf1", "spine0", "spine1"),
+    ]
+    assert arrays.node_kind[6:10].tolist() == [NodeKind.HOST] * 4
+    assert arrays.node_forwards.tolist() == [False] * 4 + [True] * 10
+    assert arrays.rank_machine.tolist() == [0, 0, 1, 1]
+    ends = ends_of(arrays)
+    assert ends[:8] == [(0, 4), (1, 4), (2, 5), (3, 5), (0, 6), (1, 7), (2, 8), (3, 9)]
+    assert ends[8:12] == [(6, 10), (7, 10), (8, 11), (9, 11)]
+    assert classes_of(arrays) == ["scale_up"] * 4 + ["pcie"] * 4 + ["host"] * 4 + ["fabric"] * 4
+    assert arrays.link_efficiency.tolist() == [0.94] * 4 + [0.914] * 4 + [0] * 8
+    assert arrays.link_rate_bps[4:8].tolist() == [126 * 10**9] * 4
+    assert arrays.link_delay_ps[4:8].tolist() == [500_000] * 4
+
+
+def test_scale_up_figures() -> None:
+    keys = ("scale_up.latency=1us", "scale_up.efficiency=0.5", "pcie.rate=32GB/s", "pcie.latency=0ns")
+    keys += ("pcie.efficiency=1", "accelerator=V100")
+    arrays = built("platform.kind=zion", *(f"platform.{key}" for key in keys)).arrays()
+    links = (arrays.link_rate_bps, arrays.link_delay_ps, arrays.link_efficiency)
+    assert [column[0] for column in links] == [8 * 150 * 10**9, 10**6, 0.5]
+    assert [column[16] for column in links] == [8 * 32 * 10**9, 0, 1.0]
+    given_rate = ("platform.kind=zionex", "platform.accelerator=V100", "platform.scale_up.rate=1GB/s")
+    assert built(*given_rate).arrays().link_rate_bps[0] == 8 * 10**9
+
+
+@given(st.integers(1, 9), st.integers(1, 9), st.integers(1, 3), st.sampled_from(["zion", "zionex"]))
+def test_a_leaf_holds_whole_machines(nodes: int, per_node: int, nodes_per_leaf: int, kind: str) -> None:
+    keys = (f"nodes={nodes}", f"accelerators_per_node={per_node}", f"ranks_per_leaf={per_node * nodes_per_leaf}")
+    arrays = built(f"platform.kind={kind}", *(f"platform.{key}" for key in keys)).arrays()
+    assert arrays.rank_machine.tolist() == [rank // per_node for rank in range(nodes * per_node)]
+    hosts = [pair for pair, name in zip(ends_of(arrays), classes_of(arrays), strict=True) if name == "host"]
+    leaves = [arrays.node_names[leaf] for _, leaf in hosts]
+    assert leaves == [f"leaf{rank // per_node // nodes_per_leaf}" for rank in range(nodes * per_node)]
 
 
 @given(st.integers(1, 60), st.integers(1, 9))
@@ -138,7 +231,7 @@ def test_drawings() -> None:
 
 
 def test_registry() -> None:
-    assert platform_kinds() == ("leaf_spine", "single_switch")
+    assert platform_kinds() == ("leaf_spine", "ring", "single_switch", "zion", "zionex")
     with pytest.raises(TopologyError, match="'single_switch' is registered already"):
         register_platform("single_switch")(lambda config: built())
     unknown = load_scenario({}).platform.model_copy(update={"kind": "single_swich"})

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""ZionEX: machines of accelerators on NVLink, each accelerator with a NIC of its own on a leaf-spine network.
+
+Mudigere et al., "Software-Hardware Co-design for Fast and Scalable Training of Deep Learning Recommendation Models",
+ISCA 2022.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from astra_py.platforms.build import PlatformBuilder
+from astra_py.platforms.registry import register_platform
+
+if TYPE_CHECKING:
+    from astra_py.config import PlatformConfig
+    from astra_py.platforms.platform import Platform
+
+__all__ = ["zionex"]
+
+
+@register_platform("zionex")
+def zionex(config: PlatformConfig) -> Platform:
+    """Build ``platform.kind = "zionex"``: rank ``r`` is in machine ``r // accelerators_per_node``.
+
+    Link ``r`` of class ``nvlink`` joins rank ``r`` to its machine's NVSwitch; then come the links of class ``host``
+    and ``fabric``, see :meth:`PlatformBuilder.add_leaves_and_spines`.
+    """
+    builder = PlatformBuilder(config)
+    switches = [builder.add_scale_up_switch(f"nvswitch{machine}") for machine in range(config.nodes)]
+    for rank in range(config.ranks):
+        builder.add_scale_up(rank, switches[rank // config.accelerators_per_node], "nvlink")
+    builder.add_leaves_and_spines(range(config.ranks))
+    return builder.build()
