@@ -15,6 +15,8 @@ from dataclasses import dataclass
 PREAMBLE_AND_GAP = 8 + 12
 ROCE_HEADERS = 14 + 20 + 8 + 12 + 4 + 4  # Ethernet, IPv4, UDP, BTH, ICRC, FCS
 RETH = 16
+SCALE_UP_PAYLOAD = 4096
+SCALE_UP_FLIT = 16
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,21 @@ class Endpoint:
     endpoint_delay_ps: int = 0
 
 
+@dataclass(frozen=True)
+class Level:
+    """Equal links of all to one switch; of Ethernet, or scale-up links of an efficiency in millionths."""
+
+    link: Link
+    latency_ps: int = 0
+    efficiency_ppm: int = 0
+
+    def lines(self, size: int, ends: Endpoint) -> list[int]:
+        """Line bytes of the packets of one message."""
+        if self.efficiency_ppm:
+            return scale_up_lines(size, self.efficiency_ppm)
+        return packet_lines(size, ends.payload)
+
+
 def serialisation_ps(line_bytes: int, rate_bps: int) -> int:
     """Time of ``line_bytes`` on a link, rounded up to a whole picosecond."""
     return -((-8 * line_bytes * 10**12) // rate_bps)
@@ -47,6 +64,13 @@ def packet_lines(size: int, payload: int) -> list[int]:
     lines = [part + -part % 4 + ROCE_HEADERS + PREAMBLE_AND_GAP for part in parts]
     lines[0] += RETH
     return lines
+
+
+def scale_up_lines(size: int, efficiency_ppm: int) -> list[int]:
+    """Line bytes of the packets of one message on scale-up links, whose overhead is a share of the line."""
+    count = max(1, -(-size // SCALE_UP_PAYLOAD))
+    parts = [SCALE_UP_PAYLOAD] * (count - 1) + [size - SCALE_UP_PAYLOAD * (count - 1)]
+    return [-(-max(part, SCALE_UP_FLIT) * 10**6 // efficiency_ppm) for part in parts]
 
 
 def advance(
@@ -128,23 +152,69 @@ def halving_doubling_steps(ranks: int, size: int) -> tuple[list[list[int]], list
     return [[r ^ d for r in range(ranks)] for d, _ in order], [[part] * ranks for _, part in order]
 
 
-def direct_all_to_all(ranks: int, size: int, ends: Endpoint, up: Link, down: Link, switch_latency_ps: int) -> list[int]:
-    """Delivery times by distance (1 to ranks - 1) of a direct all-to-all on one switch; ``ranks`` divides ``size``.
+def direct_exchange(
+    lines: Sequence[int], peers: int, start_ps: int, ends: Endpoint, up: Link, down: Link, switch_latency_ps: int
+) -> list[int]:
+    """Delivery times by distance (1 to ``peers``) of one message of ``lines`` from everyone to everyone on one switch.
 
-    All ranks do the same at the same time: packet k to own + 1, packet k to own + 2, ..., then packet k + 1. What comes
-    down to a rank is this same sequence, each from another rank.
+    All do the same at the same time: packet k to own + 1, packet k to own + 2, ..., then packet k + 1. What comes down
+    is this same sequence, each from another.
     """
-    lines = packet_lines(size // ranks, ends.payload)
-    left_up = ends.endpoint_delay_ps + ends.send_latency_ps
+    left_up = start_ps + ends.send_latency_ps
     left_down = 0
-    delivered = [0] * (ranks - 1)
+    delivered = [0] * peers
     for line in lines:
-        for i in range(ranks - 1):
+        for i in range(peers):
             left_up += serialisation_ps(line, up.rate_bps)
             at_egress = left_up + up.delay_ps + switch_latency_ps
             left_down = max(at_egress, left_down) + serialisation_ps(line, down.rate_bps)
             delivered[i] = left_down + down.delay_ps + ends.receive_latency_ps
     return delivered
+
+
+def direct_all_to_all(ranks: int, size: int, ends: Endpoint, up: Link, down: Link, switch_latency_ps: int) -> list[int]:
+    """Delivery times by distance (1 to ranks - 1) of a direct all-to-all on one switch; ``ranks`` divides ``size``."""
+    lines = packet_lines(size // ranks, ends.payload)
+    return direct_exchange(lines, ranks - 1, ends.endpoint_delay_ps, ends, up, down, switch_latency_ps)
+
+
+def steps_end(algorithm: str, halves: int, ranks: int, part: int, start_ps: int, ends: Endpoint, level: Level) -> int:
+    """When all are ready to go on after ``halves`` times a reduce-scatter or all-gather of equal parts.
+
+    ``"ring"``: ranks - 1 steps a half, each a message to the next one; ``"direct"``: one exchange a half.
+    """
+    lines, ready = level.lines(part, ends), start_ps
+    for _ in range(halves * (ranks - 1 if algorithm == "ring" else 1)):
+        peers = 1 if algorithm == "ring" else ranks - 1
+        delivered = direct_exchange(lines, peers, ready, ends, level.link, level.link, level.latency_ps)
+        ready = max(delivered) + ends.endpoint_delay_ps
+    return ready
+
+
+def hierarchical_all_reduce(
+    machines: int, local: int, size: int, ends: Endpoint, inside: tuple[str, Level], between: tuple[str, Level]
+) -> list[int]:
+    """When all are ready to go on after each of the three phases; machines x local divides ``size``."""
+    ends_ps = [ends.endpoint_delay_ps]
+    if local > 1:
+        ends_ps.append(steps_end(inside[0], 1, local, size // local, ends_ps[-1], ends, inside[1]))
+    if machines > 1:
+        ends_ps.append(steps_end(between[0], 2, machines, size // (machines * local), ends_ps[-1], ends, between[1]))
+    if local > 1:
+        ends_ps.append(steps_end(inside[0], 1, local, size // local, ends_ps[-1], ends, inside[1]))
+    return ends_ps[1:]
+
+
+def hierarchical_all_to_all(
+    machines: int, local: int, size: int, ends: Endpoint, inside: Level, between: Level
+) -> list[int]:
+    """When all are ready to go on after each of the two phases; machines x local divides ``size``."""
+    ends_ps = [ends.endpoint_delay_ps]
+    if local > 1:
+        ends_ps.append(steps_end("direct", 1, local, size // local, ends_ps[-1], ends, inside))
+    if machines > 1:
+        ends_ps.append(steps_end("direct", 1, machines, size // machines, ends_ps[-1], ends, between))
+    return ends_ps[1:]
 
 
 def equal_rates(lines: Sequence[int], rate_bps: int, delays_ps: Sequence[int], latency_ps: int) -> int:

@@ -10,11 +10,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from astra_py.collectives import build_template
+from astra_py.collectives import Group, SystemModel, build_template
+from astra_py.config import load_scenario
 from astra_py.engines.base import EngineColumns
-from engine_cases import run_packet
+from astra_py.engines.packet import PacketEngine
+from astra_py.engines.resolve import engine_options, transport_model
+from astra_py.platforms import build_platform
+from engine_cases import one_instance, run_packet
 from oracle_cases import Case
-from recurrences import Endpoint, Link, direct_all_to_all, one_message, ring_steps, stepwise
+from recurrences import (
+    Endpoint,
+    Level,
+    Link,
+    direct_all_to_all,
+    direct_exchange,
+    hierarchical_all_reduce,
+    hierarchical_all_to_all,
+    one_message,
+    packet_lines,
+    ring_steps,
+    stepwise,
+)
 from reference_sim import OUT_OF_BAND, Node, Op, Transport
 
 rates = st.integers(10**8, 10**12)
@@ -148,3 +164,107 @@ def test_direct_all_to_all(
     distance = (columns.message_dst - columns.message_src - 1) % ranks
     assert columns.message_delivered_ps.tolist() == [expected[d] for d in distance.tolist()]
     assert len(columns.message_src) == ranks * (ranks - 1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    kind=st.sampled_from(["all_reduce", "reduce_scatter", "all_gather"]),
+    ranks=st.integers(2, 17),
+    part=st.integers(1, 6_000),
+    payload=payloads,
+    link=st.builds(Link, rates, delays),
+    latency=latencies,
+    overheads=st.tuples(latencies, latencies, latencies),
+)
+def test_direct_exchanges_of_segments(
+    kind: str, ranks: int, part: int, payload: int, link: Link, latency: int, overheads: tuple[int, int, int]
+) -> None:
+    ends = Endpoint(payload, *overheads)
+    columns = run_packet(star([link] * ranks, latency, ends), build_template(kind, "direct", ranks, ranks * part))
+
+    lines, start, expected = packet_lines(part, payload), ends.endpoint_delay_ps, []
+    for _ in range(2 if kind == "all_reduce" else 1):
+        expected += direct_exchange(lines, ranks - 1, start, ends, link, link, latency)
+        start = max(expected) + ends.endpoint_delay_ps
+    for rank in range(ranks):
+        assert sorted(columns.message_delivered_ps[columns.message_src == rank].tolist()) == sorted(expected)
+    assert columns.end_ps == start
+
+
+SHAPES = [(n, local) for n in range(1, 18) for local in range(1, 18) if 2 <= n * local <= 17]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    kind=st.sampled_from(["all_reduce", "all_to_all"]),
+    algorithms=st.tuples(*[st.sampled_from(["ring", "direct"])] * 2),
+    shape=st.sampled_from(SHAPES),
+    part=st.integers(1, 3_000),
+    payload=payloads,
+    rates_gbps=st.tuples(st.integers(1, 4_000), st.integers(1, 800)),
+    delays_ps=st.tuples(delays, delays),
+    efficiency_ppm=st.integers(500_000, 1_000_000),
+    latency=latencies,
+    overheads=st.tuples(latencies, latencies, latencies),
+)
+def test_hierarchical(
+    kind: str,
+    algorithms: tuple[str, str],
+    shape: tuple[int, int],
+    part: int,
+    payload: int,
+    rates_gbps: tuple[int, int],
+    delays_ps: tuple[int, int],
+    efficiency_ppm: int,
+    latency: int,
+    overheads: tuple[int, int, int],
+) -> None:
+    """Machines with all NICs on one leaf switch, so that no two flows meet."""
+    machines, local = shape
+    ranks, ends = machines * local, Endpoint(payload, *overheads)
+    size = ranks * part
+    scenario = load_scenario(
+        {
+            "platform": {
+                "kind": "zionex",
+                "nodes": machines,
+                "accelerators_per_node": local,
+                "ranks_per_leaf": ranks,
+                "spines": 1,
+                "link_rate": f"{rates_gbps[1]}Gbps",
+                "link_delay": f"{delays_ps[1]}ps",
+                "switch_latency": f"{latency}ps",
+                "scale_up": {
+                    "rate": f"{rates_gbps[0]}Gbps",
+                    "latency": f"{delays_ps[0]}ps",
+                    "efficiency": efficiency_ppm / 10**6,
+                },
+            },
+            "transport": {
+                "ack": "out_of_band",
+                "payload": f"{payload}B",
+                "send_latency": f"{overheads[0]}ps",
+                "receive_latency": f"{overheads[1]}ps",
+            },
+            "system": {"endpoint_delay": f"{overheads[2]}ps"},
+        }
+    )
+    platform = build_platform(scenario.platform)
+    group = Group(tuple(range(ranks)), platform.arrays().rank_machine)
+    system = SystemModel(all_reduce_inside=algorithms[0], all_reduce_between=algorithms[1])
+    template = build_template(kind, "hierarchical", group, size, system)
+    columns = PacketEngine().run(
+        one_instance(template, range(ranks), [0] * ranks), platform, transport_model(scenario), engine_options(scenario)
+    )
+
+    inside = Level(Link(rates_gbps[0] * 10**9, delays_ps[0]), 0, efficiency_ppm)
+    between = Level(Link(rates_gbps[1] * 10**9, delays_ps[1]), latency)
+    if kind == "all_reduce":
+        levels = (algorithms[0], inside), (algorithms[1], between)
+        expected = hierarchical_all_reduce(machines, local, size, ends, *levels)
+    else:
+        expected = hierarchical_all_to_all(machines, local, size, ends, inside, between)
+    phase = template.phase[columns.message_op]
+    last = [int(columns.message_delivered_ps[phase == p].max()) for p in sorted(set(phase.tolist()))]
+    assert [time + ends.endpoint_delay_ps for time in last] == expected
+    assert columns.end_ps == expected[-1]
