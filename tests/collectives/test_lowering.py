@@ -164,7 +164,10 @@ def test_gathers_and_scatters_of_a_text_workload_have_the_whole_array(tmp_path: 
 @pytest.mark.parametrize(
     ("algorithms", "message"),
     [
-        ({"all_reduce": "rign"}, "unknown all_reduce algorithm 'rign'; allowed: ring, direct, hierarchical; did you mean 'ring'?"),
+        (
+            {"all_reduce": "rign"},
+            "unknown all_reduce algorithm 'rign'; allowed: ring, direct, hierarchical; did you mean 'ring'?",
+        ),
         ({"all_redcue": "ring"}, "unknown collective 'all_redcue'; allowed: all_reduce, .*did you mean 'all_reduce'?"),
     ],
 )
