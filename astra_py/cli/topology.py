@@ -28,7 +28,7 @@ def topology(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object, with every node and port.")] = False,
 ) -> None:
-    """Show a platform: nodes, NIC ports, links by class, bisection bandwidth, diameter, and a drawing."""
+    """Show a platform: machines, NIC ports, links by class, bisection bandwidth, diameter, and a drawing."""
     scenario = scenario_from(arguments or [])
 
     from astra_py.platforms import build_platform, describe, draw
@@ -47,32 +47,46 @@ def _print_summary(platform: Platform, description: PlatformDescription) -> None
     links = platform.graph.number_of_edges()
     counts = [
         (description.ranks, "rank", "ranks"),
+        (description.hosts, "host", "hosts"),
         (description.switches, "switch", "switches"),
         (links, "link", "links"),
     ]
-    print(f"{description.name}: " + ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in counts))
-    print(f"NIC ports: {_span(_ports_per_rank(platform))} a rank")
-    bisection = "not computed" if description.bisection_bps is None else format_rate(description.bisection_bps)
+    listed = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count or one != "host"]
+    print(f"{description.name}: " + ", ".join(listed))
+    ports = _span(description.nic_ports_per_machine)
+    if description.machines < description.ranks:
+        print(f"machines: {description.machines}, {_span(description.ranks_per_machine)} ranks and {ports} NICs each")
+    else:
+        print(f"NIC ports: {ports} a rank")
     diameter = "not computed" if description.diameter_hops is None else f"{description.diameter_hops} links"
-    print(f"bisection bandwidth: {bisection} each way; diameter: {diameter}")
+    print(f"bisection bandwidth each way: {_bisection(description)}; diameter: {diameter}")
     for note in description.notes:
         print(f"note: {note}")
     print()
     print_table(
-        ["link class", "links", "rate", "delay", "loss"],
+        ["link class", "links", "rate", "delay", "loss", "efficiency"],
         [
-            [kind.name, kind.links, format_rate(kind.rate_bps), format_time(kind.delay_ps), f"{kind.loss:g}"]
+            [
+                *(kind.name, kind.links, format_rate(kind.rate_bps), format_time(kind.delay_ps), f"{kind.loss:g}"),
+                f"{kind.efficiency:g}" if kind.efficiency else "Ethernet",
+            ]
             for kind in description.link_classes
         ],
     )
 
 
-def _ports_per_rank(platform: Platform) -> list[int]:
-    return [int(platform.graph.degree(node)) for node in platform.rank_nodes.tolist()]
+def _bisection(description: PlatformDescription) -> str:
+    """Write the bisection, and that of the Ethernet network where there are other links beside."""
+    whole, ethernet = (
+        "not computed" if rate is None else format_rate(rate)
+        for rate in (description.bisection_bps, description.ethernet_bisection_bps)
+    )
+    has_scale_up = any(kind.efficiency for kind in description.link_classes)
+    return f"{whole}, over Ethernet {ethernet}" if has_scale_up else whole
 
 
-def _span(counts: list[int]) -> str:
-    low, high = min(counts), max(counts)
+def _span(counts: tuple[int, int]) -> str:
+    low, high = counts
     return str(low) if low == high else f"{low} to {high}"
 
 
@@ -82,6 +96,7 @@ def _nodes_and_ports(platform: Platform) -> dict[str, Any]:
     nodes = [
         {"node": node, "name": data["name"], "kind": data["kind"].name.lower(), "rank": data["rank"]}
         | {"latency_ps": data["latency_ps"], "forwards": data["forwards"]}
+        | ({"machine": int(arrays.rank_machine[data["rank"]])} if data["rank"] >= 0 else {})
         for node, data in platform.graph.nodes(data=True)
     ]
     ends = zip(arrays.link_a.tolist(), arrays.link_b.tolist(), arrays.link_class.tolist(), strict=True)

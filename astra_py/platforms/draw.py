@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import networkx as nx
 
+from astra_py.platforms.ethernet import ethernet_links, nic_nodes, scale_up_links
 from astra_py.platforms.node_kind import NodeKind
 from astra_py.platforms.platform import Platform
 
@@ -21,17 +22,23 @@ _MOST_BRANCHES = 12
 def draw(platform: Platform) -> str:
     """Draw ``platform``: far layers of switches in a line each, then each switch that ranks hang on, with its ranks.
 
-    Nodes with one name and consecutive numbers are written as a range, ``rank0..rank7``.
+    It is the Ethernet network that is drawn, with hosts between it and their ranks, and beside the ranks what joins
+    them inside machines; where there is no Ethernet, all links are. Nodes with one name and consecutive numbers are
+    written as a range, ``rank0..rank7``.
     """
-    graph = platform.graph
-    ranks = platform.rank_nodes.tolist()
-    layer = _layers(graph, ranks)
+    graph, inside = platform.graph, scale_up_links(platform.graph)
+    ends = list(nic_nodes(graph))
+    if ends:
+        graph = ethernet_links(graph)
+    else:
+        ends, inside = platform.rank_nodes.tolist(), nx.create_empty_copy(graph)
+    layer = _layers(graph, ends)
     lines = []
     for depth in range(max(layer.values()), 1, -1):
         nodes = [node for node, at in layer.items() if at == depth]
         lines.append(f"{_range(graph, nodes)}  ({_links_down(graph, nodes, layer)})")
-    near = [node for node, at in layer.items() if at == 1 and graph.nodes[node]["kind"] != NodeKind.ACCELERATOR]
-    branches = list(_branches(platform, near))
+    near = [node for node, at in layer.items() if at == 1]
+    branches = [_branch(graph, inside, layer, node) for node in near]
     if len(branches) > _MOST_BRANCHES:
         half = _MOST_BRANCHES // 2
         left_out = len(branches) - 2 * half
@@ -39,30 +46,38 @@ def draw(platform: Platform) -> str:
     for number, branch in enumerate(branches, 1):
         stem = "└── " if number == len(branches) else "├── "
         lines.append((stem if lines and lines[0][0] not in "├└" else "") + branch)
-    neighbours = [(a, b) for a, b in graph.edges() if layer[a] == layer[b] == 0]
-    if neighbours:
-        lines.append(f"{len(neighbours)} links between accelerators")
+    direct = graph.subgraph(ends)
+    if links := direct.number_of_edges():
+        is_ring = nx.is_connected(direct) and all(count == 2 for _, count in direct.degree())
+        shape = "in a ring" if is_ring else "linked directly"
+        lines.append(f"{_range(graph, ends)}  ({links} link{'s' if links > 1 else ''}, {shape})")
     return "\n".join(lines)
 
 
-def _layers(graph: nx.MultiGraph[int], ranks: Iterable[int]) -> dict[int, int]:
-    """Distance of each node from the nearest rank, in links, in order of nodes."""
-    found = nx.multi_source_dijkstra_path_length(graph, set(ranks), weight=None)
+def _layers(graph: nx.MultiGraph[int], ends: Iterable[int]) -> dict[int, int]:
+    """Distance of each node from the nearest of ``ends``, in links, in order of nodes."""
+    found = nx.multi_source_dijkstra_path_length(graph, set(ends), weight=None)
     return {node: int(found[node]) for node in sorted(found)}
 
 
-def _branches(platform: Platform, switches: Iterable[int]) -> Iterator[str]:
-    graph = platform.graph
-    for switch in switches:
-        held = [node for node in graph.adj[switch] if graph.nodes[node]["kind"] == NodeKind.ACCELERATOR]
-        yield f"{graph.nodes[switch]['name']}  {_range(graph, held)}"
+def _branch(graph: nx.MultiGraph[int], inside: nx.MultiGraph[int], layer: dict[int, int], switch: int) -> str:
+    """Write a switch, the ends on it, and step by step what scale-up links reach from these, as far as a switch."""
+    edge = {node for node in graph.adj[switch] if layer[node] == 0}
+    seen = set(edge)
+    texts = [str(graph.nodes[switch]["name"])]
+    while edge:
+        texts.append(_range(graph, edge))
+        ways = (node for node in edge if graph.nodes[node]["kind"] != NodeKind.SWITCH)
+        edge = {near for node in ways for near in inside.adj[node]} - seen
+        seen |= edge
+    return "  ".join(texts)
 
 
 def _links_down(graph: nx.MultiGraph[int], nodes: Iterable[int], layer: dict[int, int]) -> str:
     """Say how many links a node has to the layer below."""
     counts = Counter(sum(layer[near] < layer[node] for _, near in graph.edges(node)) for node in nodes)
     low, high = min(counts), max(counts)
-    return f"{low if low == high else f'{low} to {high}'} links down each"
+    return f"{low if low == high else f'{low} to {high}'} link{'s' if high > 1 else ''} down each"
 
 
 def _range(graph: nx.MultiGraph[int], nodes: Iterable[int]) -> str:

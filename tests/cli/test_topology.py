@@ -24,17 +24,41 @@ def test_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert out == (
         "leaf_spine: 12 ranks, 10 switches, 28 links\n"
         "NIC ports: 1 a rank\n"
-        "bisection bandwidth: 600Gbps each way; diameter: 4 links\n"
+        "bisection bandwidth each way: 600Gbps; diameter: 4 links\n"
         "note: leaf1 is partly filled: 4 ranks, the fullest has 8\n"
         "\n"
-        "link class  links  rate     delay  loss\n"
-        "host           12  100Gbps  500ns  0\n"
-        "fabric         16  100Gbps  500ns  0\n"
+        "link class  links  rate     delay  loss  efficiency\n"
+        "host           12  100Gbps  500ns  0     Ethernet\n"
+        "fabric         16  100Gbps  500ns  0     Ethernet\n"
         "\n"
         "spine0..spine7  (2 links down each)\n"
         "├── leaf0  rank0..rank7\n"
         "└── leaf1  rank8..rank11\n"
     )
+
+
+def test_machines(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "platform.kind=zion")
+    assert out == (
+        "zion: 16 ranks, 16 hosts, 12 switches, 64 links\n"
+        "machines: 2, 8 ranks and 8 NICs each\n"
+        "bisection bandwidth each way: 800Gbps, over Ethernet 800Gbps; diameter: 6 links\n"
+        "\n"
+        "link class  links  rate     delay  loss  efficiency\n"
+        "scale_up       16  2.4Tbps  250ns  0     0.94\n"
+        "pcie           16  126Gbps  500ns  0     0.914\n"
+        "host           16  100Gbps  500ns  0     Ethernet\n"
+        "fabric         16  100Gbps  500ns  0     Ethernet\n"
+        "\n"
+        "spine0..spine7  (2 links down each)\n"
+        "├── leaf0  host0..host7  rank0..rank7  scaleup0\n"
+        "└── leaf1  host8..host15  rank8..rank15  scaleup1\n"
+    )
+
+
+def test_a_ring_has_no_switches(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "platform.kind=ring", "platform.ranks=3")
+    assert out.startswith("ring: 3 ranks, 0 switches, 3 links\nNIC ports: 2 a rank\n")
 
 
 def test_defaults(capsys: pytest.CaptureFixture[str]) -> None:
@@ -55,6 +79,8 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     row = json.loads(line)
     assert (row["ranks"], row["bisection_bps"], row["diameter_hops"]) == (2, 10**11, 2)
     assert [node["name"] for node in row["nodes"]] == ["rank0", "rank1", "switch0"]
+    assert [node.get("machine") for node in row["nodes"]] == [0, 1, None]
+    assert (row["machines"], row["link_classes"][0]["efficiency"]) == (2, 0.0)
     assert [(port["port"], port["node"], port["peer"]) for port in row["ports"]] == [
         (0, 0, 2),
         (1, 2, 0),

@@ -198,6 +198,35 @@ def test_bisection_and_diameter(platform: tuple[str, ...], bisection_gbps: int, 
     assert (description.bisection_bps, description.diameter_hops) == (bisection_gbps * 10**9, hops)
 
 
+@pytest.mark.parametrize(
+    ("platform", "all_gbps", "ethernet_gbps", "hops"),
+    [
+        (("kind=ring",), 200, 200, 4),
+        (("kind=ring", "ranks=2"), 100, 100, 1),
+        (("kind=ring", "ranks=7"), 200, 200, 3),
+        (("kind=zionex",), 800, 800, 4),
+        (("kind=zionex", "nodes=16", "oversubscription=2"), 3200, 3200, 4),
+        (("kind=zionex", "nodes=1"), 4 * 2400 + 400, 400, 2),
+        (("kind=zionex", "nodes=3"), 4 * 2400 + 1200, 1200, 4),
+        (("kind=zion",), 800, 800, 6),
+        (("kind=zion", "link_rate=200Gbps"), 8 * 126, 1600, 6),
+    ],
+)
+def test_both_sides_of_a_platform(platform: tuple[str, ...], all_gbps: int, ethernet_gbps: int, hops: int) -> None:
+    description = describe(built(*(f"platform.{key}" for key in platform)))
+    assert description.bisection_bps == all_gbps * 10**9
+    assert description.ethernet_bisection_bps == ethernet_gbps * 10**9
+    assert description.diameter_hops == hops
+
+
+def test_machines_are_described() -> None:
+    description = describe(built("platform.kind=zion", "platform.nodes=3"))
+    assert (description.ranks, description.machines, description.hosts, description.switches) == (24, 3, 24, 3 + 3 + 8)
+    assert (description.ranks_per_machine, description.nic_ports_per_machine) == ((8, 8), (8, 8))
+    alone = describe(built("platform.kind=ring"))
+    assert (alone.machines, alone.ranks_per_machine, alone.nic_ports_per_machine) == (8, (1, 1), (2, 2))
+
+
 def test_one_rank() -> None:
     description = describe(built("platform.ranks=1"))
     assert (description.bisection_bps, description.diameter_hops) == (None, 0)
@@ -211,12 +240,21 @@ def test_figures_of_a_large_platform_are_left_out() -> None:
 def test_a_partly_filled_leaf_is_said() -> None:
     assert describe(leaf_spine(20, 8)).notes == ("leaf2 is partly filled: 4 ranks, the fullest has 8",)
     assert describe(leaf_spine(16, 8)).notes == ()
+    keys = ("platform.nodes=3", "platform.ranks_per_leaf=16")
+    says = "leaf1 is partly filled: 8 {}, the fullest has 16"
+    assert describe(built("platform.kind=zionex", *keys)).notes == (says.format("ranks"),)
+    assert describe(built("platform.kind=zion", *keys)).notes == (says.format("hosts"),)
+    assert describe(built("platform.kind=zionex", "platform.nodes=3")).notes == ()
 
 
 def test_link_classes() -> None:
     host, fabric = describe(leaf_spine(20, 8)).link_classes
     assert (host.name, host.links, host.rate_bps, host.delay_ps, host.loss) == ("host", 20, 10**11, 500_000, 0.0)
     assert (fabric.name, fabric.links) == ("fabric", 24)
+    scale_up, pcie, host, fabric = describe(built("platform.kind=zion", "platform.link_loss=0.5")).link_classes
+    assert (scale_up.name, scale_up.links, scale_up.efficiency, scale_up.loss) == ("scale_up", 16, 0.94, 0.0)
+    assert (pcie.name, pcie.efficiency, pcie.delay_ps) == ("pcie", 0.914, 500_000)
+    assert (host.efficiency, fabric.efficiency, fabric.loss) == (0.0, 0.0, 0.5)
 
 
 def test_drawings() -> None:
@@ -228,6 +266,14 @@ def test_drawings() -> None:
         "└── leaf2  rank4"
     )  # fmt: skip
     assert "├── ... 52 more\n" in draw(leaf_spine(128, 2))
+    assert draw(built("platform.kind=zionex")) == (
+        "spine0..spine7  (2 links down each)\n├── leaf0  rank0..rank7  nvswitch0\n└── leaf1  rank8..rank15  nvswitch1"
+    )
+    assert draw(built("platform.kind=zion", "platform.ranks_per_leaf=16")) == (
+        "spine0..spine15  (1 link down each)\n└── leaf0  host0..host15  rank0..rank15  scaleup0..scaleup1"
+    )
+    assert draw(built("platform.kind=ring")) == "rank0..rank7  (8 links, in a ring)"
+    assert len(draw(built("platform.kind=zionex", "platform.nodes=16")).splitlines()) == 14
 
 
 def test_registry() -> None:

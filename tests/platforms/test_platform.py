@@ -65,7 +65,34 @@ def test_accelerators_that_forward() -> None:
     ring = Platform("ring", graph)
     description = describe(ring)
     assert (description.bisection_bps, description.diameter_hops) == (2 * 10**9, 2)
-    assert draw(ring) == "4 links between accelerators"
+    assert draw(ring) == "node0..node3  (4 links, in a ring)"
+
+
+def test_nvswitch_without_ethernet() -> None:
+    platform = Platform("own", graph_of([A, A, A, S], [(0, 3), (1, 3), (2, 3)], efficiency=0.9))
+    description = describe(platform)
+    assert (description.bisection_bps, description.ethernet_bisection_bps) == (10**9, None)
+    assert description.nic_ports_per_machine == (0, 0)
+    assert draw(platform) == "node3  node0..node2"
+
+
+def test_a_host_with_two_accelerators_and_one_nic() -> None:
+    host = NodeKind.HOST
+    graph = graph_of([A, A, A, A, host, host, S], [(0, 4), (1, 4), (2, 5), (3, 5), (4, 6), (5, 6)])
+    for node in (0, 1, 2, 3):
+        graph.edges[node, 4 + node // 2, 0]["efficiency"] = 0.9
+        graph.nodes[node]["machine"] = node // 2
+    for node in (4, 5):
+        graph.nodes[node]["forwards"] = True
+    description = describe(Platform("own", graph))
+    assert (description.machines, description.hosts, description.switches) == (2, 2, 1)
+    assert (description.ranks_per_machine, description.nic_ports_per_machine) == ((2, 2), (1, 1))
+    assert (description.bisection_bps, description.ethernet_bisection_bps) == (10**9, 10**9)
+    assert draw(Platform("own", graph)) == "node6  node4..node5  node0..node3"
+
+
+def test_links_between_neighbours_are_said() -> None:
+    assert draw(Platform("own", graph_of([A, A], [(0, 1)]))) == "node0..node1  (1 link, linked directly)"
 
 
 def test_links_side_by_side_are_links_of_their_own() -> None:
