@@ -17,6 +17,7 @@ from astra_py.collectives import (
     closed_form,
     closed_forms,
     collective,
+    declared_level_bytes,
     declared_rank_bytes,
     lower,
     register_closed_form,
@@ -36,6 +37,11 @@ def test_times_are_those_of_the_table(n: int, size: int, a: int, rate: int) -> N
     b = Fraction(rate, 8 * 10**12)  # bytes per ps
     expected = {
         ("all_reduce", "ring"): 2 * (n - 1) * (a + Fraction(size, n) / b),
+        ("all_reduce", "direct"): 2 * a + Fraction(2 * (n - 1), n) * size / b,
+        ("reduce_scatter", "ring"): (n - 1) * (a + Fraction(size, n) / b),
+        ("reduce_scatter", "direct"): a + Fraction(n - 1, n) * size / b,
+        ("all_gather", "ring"): (n - 1) * (a + Fraction(size, n) / b),
+        ("all_gather", "direct"): a + Fraction(n - 1, n) * size / b,
         ("all_to_all", "direct"): a + Fraction(n - 1, n) * size / b,
         ("sendrecv", "direct"): a + size / b,
     }
@@ -123,3 +129,12 @@ def test_an_algorithm_of_ones_own_declares_its_checked_messages(monkeypatch: pyt
     register_closed_form("sendrecv", "there_and_back", once)
     declared = declared_rank_bytes(trace, algorithms, lower(trace, algorithms))
     assert [column.tolist() for column in declared] == [[0, 0, 100], [100, 0, 0]]
+
+
+def test_bytes_without_pairs_cannot_be_parted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(closed_forms, "_closed_forms", dict(closed_forms._closed_forms))
+    form = closed_form("sendrecv", "direct")
+    register_closed_form("sendrecv", "direct", ClosedForm(form.rank_bytes, form.steps, form.wire_bytes))
+    trace = trace_of(CollectiveCall(name="s", kind="sendrecv", group=(2, 0), size_bytes=100), ranks=3)
+    with pytest.raises(ConfigError, match="sendrecv algorithm 'direct' has no pair_bytes"):
+        declared_level_bytes(trace, np.arange(3, dtype=np.int32))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from astra_py.collectives import (
     Dep,
     EdgeOn,
+    Group,
     OpKind,
     ScheduleBuilder,
     SystemModel,
@@ -204,3 +205,54 @@ def test_local_work_counts_as_an_order() -> None:
     template = ring(3, 30)
     assert (template.kind == OpKind.REDUCE).any()
     check_dataflow(template, 30)
+
+
+MACHINES = Group(tuple(range(8)), np.repeat(np.arange(2, dtype=np.int32), 4))
+BREAKABLE = [
+    ("all_reduce", "direct"),
+    ("all_reduce", "hierarchical"),
+    ("reduce_scatter", "ring"),
+    ("reduce_scatter", "direct"),
+    ("all_gather", "ring"),
+    ("all_gather", "direct"),
+    ("all_to_all", "hierarchical"),
+]
+
+
+@given(which=st.sampled_from(BREAKABLE), chunks=st.integers(1, 3), data=st.data())
+def test_a_lost_message_of_any_algorithm_is_caught(which: tuple[str, str], chunks: int, data: st.DataObject) -> None:
+    template = build_template(*which, MACHINES, 240, SystemModel(chunks=chunks))
+    check_dataflow(template, 240)
+    op = data.draw(st.sampled_from(np.flatnonzero(template.is_send).tolist()))
+    with pytest.raises(CheckError, match=" ".join(which)):
+        check_dataflow(without_data(template, op), 240)
+
+
+@pytest.mark.parametrize(
+    "which", [("all_reduce", "direct"), ("all_reduce", "hierarchical"), ("all_to_all", "hierarchical")]
+)
+def test_phases_without_their_order_are_caught(which: tuple[str, str]) -> None:
+    template = build_template(*which, MACHINES, 240)
+    is_after_gate = template.kind[template.dep_op] == OpKind.COMPUTE
+    with pytest.raises(CheckError, match=r"may not have|no certain order|which it does not hold"):
+        check_dataflow(with_dependencies(template, ~is_after_gate), 240)
+
+
+def test_a_segment_at_the_wrong_rank_is_named() -> None:
+    build = ScheduleBuilder("reduce_scatter", "swapped", 2)
+    build.send([0, 1], [1, 0], 8, blocks=np.array([0, 1]), combine=True)
+    with pytest.raises(CheckError, match="rank 0 ends with segment 0 lacking the contribution of rank 1"):
+        check_dataflow(build.build(), 16)
+    build = ScheduleBuilder("all_gather", "half", 2)
+    build.send(0, 1, 8, blocks=0)
+    with pytest.raises(CheckError, match="rank 0 ends without segment 1"):
+        check_dataflow(build.build(), 16)
+
+
+def test_more_chunks_than_bytes_are_refused_and_chunks_are_named() -> None:
+    template = ring(2, 12, SystemModel(chunks=2))
+    with pytest.raises(CheckError, match="2 chunks, and its bytes make 1"):
+        check_dataflow(template, 2)
+    lost = without_data(template, int(np.flatnonzero(template.is_send & (template.chunk == 1))[-1]))
+    with pytest.raises(CheckError, match=r"segment \d in chunk 1"):
+        check_dataflow(lost, 12)
