@@ -132,6 +132,9 @@ class _Loop:
         size_bytes = self.scaled(layer, f"{which} bytes", part.size_bytes, self.comm_scale)
         if part.size_bytes and self.comm_scale:
             size_bytes = max(size_bytes, 1)
+        if part.collective == "all_gather":
+            # The file has what each rank brings; a call's size is the whole array.
+            size_bytes *= len(self.all_ranks)
         call = CollectiveCall(
             name=f"{layer.name}.{which}",
             kind=part.collective,

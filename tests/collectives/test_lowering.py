@@ -145,13 +145,14 @@ def test_a_collective_without_an_algorithm_is_named_with_its_line() -> None:
         lower(trace)
 
 
-def test_gathers_and_scatters_of_a_text_workload_have_the_whole_array(tmp_path: Path) -> None:
+def test_gathers_and_scatters_of_a_text_workload_run(tmp_path: Path) -> None:
     path = tmp_path / "model.txt"
     text = DLRM_2020.read_text().replace("ALLREDUCE   13312", "ALLGATHER   13312")
     path.write_text(text.replace("ALLREDUCE  524288   524\nbottom_2", "REDUCESCATTER 524288 524\nbottom_2"))
     trace = training_trace(read_astra_text(path), ranks=4, iterations=1)
     schedule = lower(trace)
-    size = {"all_gather": 13_312, "reduce_scatter": 524_288}
+    # A rank brings 13,312 B to the all-gather, and the reduce-scatter is of 524,288 B in all.
+    size = {"all_gather": 4 * 13_312, "reduce_scatter": 524_288}
     found = {t.collective: t for t in schedule.templates if t.collective in size}
     assert set(found) == set(size)
     for kind, template in found.items():
