@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+from pathlib import Path
 
 import pytest
 
@@ -61,3 +63,15 @@ def test_names_that_are_not_there() -> None:
 def test_an_accelerator_cannot_be_changed() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         accelerator("V100").memory_bytes = 0  # type: ignore[misc]
+
+
+def test_the_documentation_has_the_same_figures() -> None:
+    documents = (Path(__file__).parents[2] / "docs" / "models.md").read_text()
+    rows = dict(re.findall(r"^\| `([\w-]+)` \| (.* GB/s) \| NVIDIA", documents, re.MULTILINE))
+    assert set(rows) == set(accelerators())
+    for name, row in rows.items():
+        made = accelerator(name)
+        peaks = [made.peak_flops_by_dtype.get(dtype) for dtype in ("fp32", "tf32", "fp16")]
+        memory = f"{made.memory_bytes // 10**9} GB, {made.memory_bandwidth_Bps // 10**9:,} GB/s"
+        cells = [*(f"{peak / 1e12:g} TFLOP/s" if peak else "" for peak in peaks), memory]
+        assert [cell.strip() for cell in row.split("|")] == [*cells, f"{made.scale_up_rate_bps // (8 * 10**9)} GB/s"]
