@@ -8,7 +8,6 @@ import math
 from astra_py.workloads.dlrm.dtypes import DTYPE_BYTES
 from astra_py.workloads.dlrm.exchanges import Exchanges
 from astra_py.workloads.dlrm.model import DlrmModel
-from astra_py.workloads.dlrm.shard import ShardingPlan
 from astra_py.workloads.dlrm.step_times import StepTimes
 from astra_py.workloads.dlrm.text import rounded_size, span, widths
 
@@ -30,9 +29,11 @@ def model_note(model: DlrmModel, ranks: int) -> str:
     )
 
 
-def plan_note(plan: ShardingPlan, memory_bytes: int) -> str:
+def plan_note(exchanges: Exchanges, memory_bytes: int) -> str:
     """Which share each rank has, how uneven that is, and how much of an accelerator's memory it takes."""
-    most, least = rounded_size(plan.bytes_out.max()), rounded_size(plan.bytes_out.min())
+    plan = exchanges.plan
+    bytes_out = exchanges.pooled()[:, 0] * (plan.ranks - 1)
+    most, least = rounded_size(bytes_out.max()), rounded_size(bytes_out.min())
     sent = f"all-to-all-v bytes sent forward: {most} at most, {least} at least, max/min over ranks {plan.imbalance:.2f}"
     if math.isinf(plan.imbalance):
         without = int((plan.tables == 0).sum())

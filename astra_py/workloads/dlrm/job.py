@@ -95,7 +95,7 @@ class DlrmJob:
         """What was taken from the model and what follows from it, a sentence each, with units."""
         return (
             model_note(self.model, self.ranks),
-            plan_note(self.plan, self.accelerator.memory_bytes),
+            plan_note(self.exchanges, self.accelerator.memory_bytes),
             volume_note(self.exchanges, self.config.index_exchange),
             time_note(self.times, self._time_source),
         )

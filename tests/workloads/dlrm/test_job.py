@@ -56,6 +56,8 @@ def test_notes_of_ranks_without_tables_and_of_scales() -> None:
     ).notes
     assert "8 of 16 ranks hold no table" in plan
     assert "sums of dims by rank: 64 64 64 64 64 64 64 64 0 0 0 0 0 0 0 0" in plan
+    # 64 dims of 2,048 samples to 15 others, 4 B each, halved
+    assert "the others send up to 3.932 MB forward" in plan
     assert "scaled by 0.5" in volumes
     assert "sent in the iteration before" in volumes
     assert "scaled by 2" in times
