@@ -23,7 +23,7 @@ from astra_py.workloads.dlrm.model import (
 
 __all__ = ["read_dlrm"]
 
-# Bounds that keep every product of figures below 2^63.
+# Largest width, batch, pooling factor and count of equal tables.
 _MOST = 2**20
 _DTYPE = Choice(*DTYPE_BYTES)
 _INTEGER = Choice("int32", "int64")

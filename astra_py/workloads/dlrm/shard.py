@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from astra_py.units import INT64_MAX
 from astra_py.workloads.dlrm.dtypes import DTYPE_BYTES
 from astra_py.workloads.dlrm.model import DlrmModel, EmbeddingTable
 from astra_py.workloads.dlrm.text import rounded_size
@@ -67,8 +68,8 @@ class ShardingPlan:
     @cached_property
     def lookup_bytes(self) -> NDArray[np.int64]:
         """i64[ranks]: bytes of the rows that all ranks' samples look up on each rank, in an iteration."""
-        one_rank = [table.lookups(self.model.local_batch) * table.row_bytes for table in self.model.tables]
-        return self._per_rank(one_rank) * self.ranks
+        samples = self.model.local_batch
+        return self._per_rank([table.lookups(samples) * table.row_bytes * self.ranks for table in self.model.tables])
 
     @cached_property
     def bytes_out(self) -> NDArray[np.int64]:
@@ -100,6 +101,10 @@ class ShardingPlan:
         )
 
     def _per_rank(self, figures: list[int]) -> NDArray[np.int64]:
+        if sum(figures) > INT64_MAX:
+            raise self.model.error(
+                f"the tables' figures add up to {sum(figures)} on {self.ranks} ranks, above 2^63 - 1"
+            )
         total = np.zeros(self.ranks, dtype=np.int64)
         np.add.at(total, self.owner, np.array(figures, dtype=np.int64))
         return total

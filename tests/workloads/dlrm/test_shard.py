@@ -145,6 +145,12 @@ def test_a_full_rank_is_passed_over() -> None:
     assert shard_table_wise(replace(model, local_batch=10), 2, room + 600).owner.tolist() == [0, 1, 0]
 
 
+def test_figures_outside_64_bits_are_refused() -> None:
+    plan = shard_table_wise(replace(with_tables(table(pooling=2**20, dim=2**16)), local_batch=2**20), 64, PLENTY)
+    with pytest.raises(WorkloadError, match=r"add up to \d+ on 64 ranks, above 2\^63 - 1"):
+        _ = plan.lookup_bytes
+
+
 def test_production_size() -> None:
     plan = shard_table_wise(read_dlrm(dlrm_presets()["dlrm_a_net"]), 128, 40 * 10**9)
     assert sorted(set(plan.tables.tolist())) == [7, 8]
