@@ -91,6 +91,18 @@ def test_a_host_with_two_accelerators_and_one_nic() -> None:
     assert draw(Platform("own", graph)) == "node6  node4..node5  node0..node3"
 
 
+def test_rails_are_drawn_with_their_own_ranks() -> None:
+    scale_up, rails = [(0, 4), (1, 4), (2, 5), (3, 5)], [(0, 6), (2, 6), (1, 7), (3, 7), (6, 8), (7, 8)]
+    graph = graph_of([A, A, A, A, S, S, S, S, S], scale_up + rails)
+    for a, b in scale_up:
+        graph.edges[a, b, 0]["efficiency"] = 0.9
+    assert draw(Platform("own", graph)) == (
+        "node8  (2 links down each)\n"
+        "├── node6  node0 node2  node4..node5\n"
+        "└── node7  node1 node3  node4..node5"
+    )  # fmt: skip
+
+
 def test_links_between_neighbours_are_said() -> None:
     assert draw(Platform("own", graph_of([A, A], [(0, 1)]))) == "node0..node1  (1 link, linked directly)"
 
@@ -115,9 +127,9 @@ def test_machines_and_scale_up_links() -> None:
     arrays = Platform("own", graph).arrays()
     assert arrays.rank_machine.tolist() == [0, 1, 2]
     assert arrays.link_efficiency.tolist() == [0, 0, 0, 0.5]
-    for node, (rank, machine) in {1: (2, 0), 2: (1, 1), 3: (0, 0)}.items():
+    for node, (rank, machine) in {1: (2, 1), 2: (1, 0), 3: (0, 0)}.items():
         graph.nodes[node].update(rank=rank, machine=machine)
-    assert Platform("own", graph).arrays().rank_machine.tolist() == [0, 1, 0]
+    assert Platform("own", graph).arrays().rank_machine.tolist() == [0, 0, 1]
 
 
 def change_node(node: int, **values: Any) -> Callable[[nx.MultiGraph[int]], None]:
