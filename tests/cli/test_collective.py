@@ -73,7 +73,7 @@ def test_a_scenario_gives_platform_and_transport(capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["all_gather"], "all_gather: no algorithm of it yet; there are some of all_reduce"),
+        (["broadcast"], "broadcast: no algorithm of it yet; there are some of all_reduce"),
         (["all_reduces"], "did you mean 'all_reduce'"),
         (["all_reduce", "--algorithm", "rings"], "collective.all_reduce = 'rings'"),
         (["all_reduce", "--sizes", "1"], "has no unit"),

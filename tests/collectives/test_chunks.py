@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -17,6 +17,7 @@ from astra_py.errors import ConfigError
 from collective_cases import matrices, sizes
 
 
+@settings(deadline=None)
 @given(size=sizes, chunks=st.integers(1, 9), ranks=st.integers(2, 9))
 def test_segments_of_all_chunks_are_the_segments_of_the_whole(size: int, chunks: int, ranks: int) -> None:
     parts = [int(part) for part in chunk_payloads(size, chunks, ranks)]
@@ -27,6 +28,7 @@ def test_segments_of_all_chunks_are_the_segments_of_the_whole(size: int, chunks:
     assert max(parts) - min(parts) < 2 * ranks
 
 
+@settings(deadline=None)
 @given(matrix=matrices(), chunks=st.integers(1, 9))
 def test_entries_of_a_matrix_are_cut_evenly(matrix: NDArray[np.int64], chunks: int) -> None:
     parts = np.array(chunk_payloads(matrix, chunks, len(matrix)))

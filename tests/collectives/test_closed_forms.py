@@ -6,7 +6,7 @@ from math import ceil
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -32,6 +32,7 @@ latencies = st.integers(0, 10**10)
 rates = st.integers(10**6, 10**12)
 
 
+@settings(deadline=None)
 @given(n=ranks_, size=sizes, a=latencies, rate=rates)
 def test_times_are_those_of_the_table(n: int, size: int, a: int, rate: int) -> None:
     b = Fraction(rate, 8 * 10**12)  # bytes per ps
@@ -50,6 +51,7 @@ def test_times_are_those_of_the_table(n: int, size: int, a: int, rate: int) -> N
         assert closed_form(kind, algorithm).time_ps(1, size, a, rate) == 0
 
 
+@settings(deadline=None)
 @given(matrix=matrices(), a=latencies, rate=rates)
 def test_uneven_exchange_takes_as_long_as_its_busiest_rank(matrix: NDArray[np.int64], a: int, rate: int) -> None:
     n = len(matrix)
@@ -75,6 +77,7 @@ def trace_of(*calls: CollectiveCall, ranks: int = 6) -> Trace:
     return build.build()
 
 
+@settings(deadline=None)
 @given(
     size=sizes,
     group=st.lists(st.integers(0, 5), min_size=1, max_size=6, unique=True),

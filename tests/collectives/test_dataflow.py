@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from astra_py.collectives import (
@@ -56,6 +56,7 @@ def ring(ranks: int, size: int, system: SystemModel = MEMORY) -> Template:
     return build_template("all_reduce", "ring", ranks, size, system)
 
 
+@settings(deadline=None)
 @given(ranks=st.integers(2, 7), data=st.data())
 def test_a_lost_message_is_caught(ranks: int, data: st.DataObject) -> None:
     size = 10 * ranks + 3
@@ -75,6 +76,7 @@ def test_a_lost_block_is_named_with_its_rank() -> None:
         check_dataflow(without_data(template, 1), 10)
 
 
+@settings(deadline=None)
 @given(ranks=st.integers(2, 7), data=st.data())
 def test_swapped_sizes_are_caught(ranks: int, data: st.DataObject) -> None:
     size = 10 * ranks + 1
@@ -88,6 +90,7 @@ def test_swapped_sizes_are_caught(ranks: int, data: st.DataObject) -> None:
         check_dataflow(replace(template, size_bytes=swapped), size)
 
 
+@settings(deadline=None)
 @given(ranks=st.integers(2, 6), has_memory=st.booleans(), data=st.data())
 def test_a_removed_dependency_is_caught(ranks: int, has_memory: bool, data: st.DataObject) -> None:
     template = ring(ranks, 100, MEMORY if has_memory else SystemModel())
@@ -219,6 +222,7 @@ BREAKABLE = [
 ]
 
 
+@settings(deadline=None)
 @given(which=st.sampled_from(BREAKABLE), chunks=st.integers(1, 3), data=st.data())
 def test_a_lost_message_of_any_algorithm_is_caught(which: tuple[str, str], chunks: int, data: st.DataObject) -> None:
     template = build_template(*which, MACHINES, 240, SystemModel(chunks=chunks))

@@ -6,13 +6,14 @@ from math import ceil, floor
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from astra_py.collectives import SystemModel
 from astra_py.errors import ConfigError
 
 
+@settings(deadline=None)
 @given(sizes=st.lists(st.integers(0, 2**40), max_size=8), bandwidth=st.integers(10**9, 10**15))
 def test_three_passes_rounded_up_to_ps_or_down_to_ns(sizes: list[int], bandwidth: int) -> None:
     bytes_per_s = Fraction(bandwidth, 8)
