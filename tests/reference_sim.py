@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The oracle of the packet engine: a naive heap simulator that shares no code with the product.
-
-It is written for reading, not for speed: one heap of (time, stage, order), one entry for each thing that happens.
+"""The oracle of the packet engine: a naive simulator, written to be read, that shares no code with the product.
 
 * A channel sends one frame at a time: serialisation, then a propagation delay. Whoever is between the ends of a route
   stores and forwards: a frame whose last byte arrived at t takes its place at the egress at t + the node's latency.
@@ -13,10 +11,11 @@ It is written for reading, not for speed: one heap of (time, stage, order), one 
   rank's operations start no earlier than one endpoint delay after it joined; its part ends when its local work is done,
   its messages are sent and those to it are notified (at ``notify_on`` + the endpoint delay).
 * A window lets a queue pair send while its unacknowledged payload is below the window.
-* At one instant: (0) last bytes, by channel; an idle switch port starts a frame that reaches it at once. (1) All that
-  is timed, in order of scheduling. (2) Picks of ports whose frame has just left and of idle NIC ports that got work,
-  by port. A pick takes ACKs (where they share the data's class, only those made here), then what is passed on, then
-  packets of the ready queue pairs in turn: by ((destination - own - 1) mod ranks, queue pair), from after the last.
+* At one instant: (0) last bytes, by channel. A port whose last frame has left, this instant included, and that has
+  nothing queued starts at once what is to be passed on by it. (1) All that is timed, in order of scheduling; but what
+  follows an arrival or a timer after no time follows at once. (2) Picks of all other free ports, by port: ACKs (where
+  they share the data's class, only those made here), then what is passed on, then packets of the ready queue pairs in
+  turn, by ((destination - own - 1) mod ranks, queue pair), from after the last.
 """
 
 from __future__ import annotations
@@ -112,7 +111,7 @@ class Frame:
 class Port:
     """The transmitter of a channel: FIFOs of ACKs and of forwarded data, and the queue pairs of a NIC."""
 
-    is_busy: bool = False  # sending, or about to pick
+    end_ps: int = 0  # of its last frame
     fifos: tuple[deque[Frame], deque[Frame]] = field(default_factory=lambda: (deque(), deque()))
     qps: list[QueuePair] = field(default_factory=list)
     served: tuple[int, int] = (-1, -1)
@@ -166,6 +165,10 @@ class Simulator:
     def at(self, time: int, action: Callable[[], None], stage: int = TIMED, order: int = 0) -> None:
         self.scheduled += 1
         heapq.heappush(self.heap, (time, stage, order, self.scheduled, action))
+
+    def after(self, delay: int, action: Callable[[], None]) -> None:
+        """What follows after no time follows at once."""
+        self.at(self.now + delay, action) if delay else action()
 
     def join(self, rank: int) -> None:
         for i, op in enumerate(self.ops):
@@ -222,14 +225,13 @@ class Simulator:
         return Frame(i, qp, False, self.left[i] == 0, asks, qp.sent_bytes, line, qp.route)
 
     def wake(self, port: int) -> None:
-        """A NIC port has work: it picks after all else of this instant."""
-        if not self.ports[port].is_busy:
-            self.ports[port].is_busy = True
-            self.at(self.now, lambda: self.pick(port), PICK, port)
+        """A NIC port has work: it picks after all else of this instant, unless a frame is under way."""
+        self.at(self.now, lambda: self.pick(port), PICK, port)
 
     def pick(self, number: int) -> None:
         port = self.ports[number]
-        port.is_busy = False
+        if port.end_ps > self.now:  # still, or since an earlier event of this instant
+            return
         ready = [qp for qp in port.qps if qp.messages and qp.sent_bytes - qp.acked_bytes < self.window]
         if port.fifos[0] or port.fifos[1]:
             self.start(number, (port.fifos[0] or port.fifos[1]).popleft())
@@ -242,8 +244,7 @@ class Simulator:
         port, channel = self.ports[number], self.channels[number]
         bits, rate = 8 * frame.line_bytes, channel.rate_bps
         nearest = (2 * bits * 10**9 + rate) // (2 * rate) * 1000
-        end = self.now + (nearest if self.t.is_ns_nearest else -(-bits * 10**12 // rate))
-        port.is_busy = True
+        port.end_ps = end = self.now + (nearest if self.t.is_ns_nearest else -(-bits * 10**12 // rate))
         port.frames += 1
         port.line_bytes += frame.line_bytes
         if frame.hop == 0 and frame.is_last and not frame.is_ack:
@@ -262,31 +263,30 @@ class Simulator:
             self.receive_packet(frame)
 
     def enqueue(self, frame: Frame) -> None:
-        """Put a frame into the queue of the port it goes on by."""
+        """Put a frame into the queue of the port it goes on by; an idle port starts what is to be passed on at once."""
         number = frame.route[frame.hop]
-        port, is_nic = self.ports[number], self.nodes[self.channels[number].tx].rank >= 0
-        is_first_class = frame.is_ack and (frame.hop == 0 or not self.t.is_ack_class_shared)
-        port.fifos[0 if is_first_class else 1].append(frame)
-        if is_nic:
-            self.wake(number)
-        elif not port.is_busy:
-            self.pick(number)
+        port = self.ports[number]
+        is_idle = port.end_ps <= self.now and not any(port.fifos)
+        port.fifos[0 if frame.is_ack and (frame.hop == 0 or not self.t.is_ack_class_shared) else 1].append(frame)
+        (self.pick if frame.hop and is_idle else self.wake)(number)
 
     def receive_packet(self, frame: Frame) -> None:
         qp, t = frame.qp, self.t
-        if frame.is_last:
-            self.at(self.now + t.receive_latency_ps, lambda: self.come(frame.op, DELIVERED))
         qp.packets_since_ack += 1
         every = {PER_MESSAGE: math.inf, EVERY: t.ack_every}.get(t.ack_policy, 1)
         if frame.wants_ack or qp.packets_since_ack >= every:
             qp.packets_since_ack = 0
-            line = 86 if t.ack is None else t.ack
-            ack = Frame(frame.op, qp, True, frame.is_last, False, frame.upto, line, qp.reverse)
-            if t.ack_policy != OUT_OF_BAND:
-                return self.enqueue(ack)
-            links = [self.channels[c] for c in qp.reverse]
+            self.send_ack(Frame(frame.op, qp, True, frame.is_last, False, frame.upto, t.ack or 86, qp.reverse))
+        if frame.is_last:
+            self.after(t.receive_latency_ps, lambda: self.come(frame.op, DELIVERED))
+
+    def send_ack(self, ack: Frame) -> None:
+        if self.t.ack_policy == OUT_OF_BAND:
+            links = [self.channels[c] for c in ack.route]
             way = sum(c.delay_ps for c in links) + sum(self.nodes[c.tx].latency_ps for c in links[1:])
             self.at(self.now + way, lambda: self.receive_ack(ack))
+        else:
+            self.enqueue(ack)
 
     def receive_ack(self, ack: Frame) -> None:
         ack.qp.acked_bytes = ack.upto
@@ -297,4 +297,4 @@ class Simulator:
     def come(self, i: int, moment: int) -> None:
         """Message ``i`` is delivered or acked; its dependants learn of it one endpoint delay later."""
         (self.delivered if moment == DELIVERED else self.acked)[i] = self.now
-        self.at(self.now + self.endpoint_delay_ps, lambda: self.notify(i, moment))
+        self.after(self.endpoint_delay_ps, lambda: self.notify(i, moment))
