@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.collectives.dataflow import check_dataflow
-from astra_py.collectives.registry import DEFAULT_ALGORITHMS
+from astra_py.collectives.registry import DEFAULT_ALGORITHMS, Algorithm, algorithm_names, find_algorithm
 from astra_py.collectives.schedule import Schedule, Template
 from astra_py.errors import ConfigError
 from astra_py.workloads.trace import Trace
@@ -49,12 +49,25 @@ class ClosedForm:
         return self.steps(ranks) * latency_ps - (-8 * PS_PER_S * numerator // (denominator * bandwidth_bps))
 
 
-_closed_forms: dict[tuple[str, str], ClosedForm] = {}
+#: Each form with the function that it is true of.
+_closed_forms: dict[tuple[str, str], tuple[ClosedForm, Algorithm]] = {}
 
 
 def register_closed_form(kind: str, algorithm: str, form: ClosedForm) -> None:
-    """Make ``form`` the closed form of an algorithm, of the package or one's own."""
-    _closed_forms[kind, algorithm] = form
+    """Make ``form`` the closed form of a registered algorithm, of the package or one's own.
+
+    It is that of the function registered now: where another one takes over the name, the form is no longer used.
+
+    Raises
+    ------
+    ConfigError : no such algorithm is registered.
+    """
+    _closed_forms[kind, algorithm] = (form, find_algorithm(kind, algorithm))
+
+
+def _has_closed_form(kind: str, algorithm: str) -> bool:
+    known = _closed_forms.get((kind, algorithm))
+    return known is not None and algorithm in algorithm_names(kind) and known[1] is find_algorithm(kind, algorithm)
 
 
 def closed_form(kind: str, algorithm: str) -> ClosedForm:
@@ -64,13 +77,13 @@ def closed_form(kind: str, algorithm: str) -> ClosedForm:
     ------
     ConfigError : there is none.
     """
-    if (kind, algorithm) not in _closed_forms:
-        known = ", ".join(f"{k} {a}" for k, a in _closed_forms)
+    if not _has_closed_form(kind, algorithm):
+        known = ", ".join(f"{k} {a}" for k, a in _closed_forms if _has_closed_form(k, a))
         raise ConfigError(
             f"no closed form of {kind} algorithm {algorithm!r}, so the bytes it should move are unknown; known are "
             f"{known}, and register_closed_form() adds one"
         )
-    return _closed_forms[kind, algorithm]
+    return _closed_forms[kind, algorithm][0]
 
 
 def declared_rank_bytes(
@@ -103,7 +116,7 @@ def declared_rank_bytes(
         group = np.array(call.group)
         if len(group) == 1:
             continue
-        if (call.kind, algorithm) not in _closed_forms and index in templates:
+        if index in templates and not _has_closed_form(call.kind, algorithm):
             call_sent, call_received = _template_bytes(templates[index])
         else:
             call_sent, call_received = closed_form(call.kind, algorithm).rank_bytes(len(group), call.payload)
@@ -118,7 +131,7 @@ def _checked_templates(trace: Trace, schedule: Schedule) -> dict[int, Template]:
     checked: set[int] = set()
     for call, number in zip(schedule.instance_call.tolist(), schedule.instance_template.tolist(), strict=True):
         template = schedule.templates[number]
-        if (template.collective, template.algorithm) in _closed_forms:
+        if _has_closed_form(template.collective, template.algorithm):
             continue
         if number not in checked:
             check_dataflow(template, trace.calls[call].payload)
