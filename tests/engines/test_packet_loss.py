@@ -45,7 +45,7 @@ def assert_each_message_once(result: ap.Result) -> None:
     kind=st.sampled_from(["all_reduce", "all_to_all"]),
     size=st.integers(1, 200_000),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_each_message_comes_exactly_once_whatever_is_lost(
     loss: float, seed: int, ack: str, window: str, platform: str, timeout: str, qps: str, kind: str, size: int
 ) -> None:
