@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 
 from astra_py.engines.base import TimeRounding
+from astra_py.engines.routes import route_paths
 from astra_py.results.balance import check_links, check_ports, check_switches
 from astra_py.results.check import Check
 from astra_py.results.record import RunRecord
+from engine_cases import one_instance, platform_of, run_packet, template_of, transport_of
+from oracle_cases import random_case
 from result_cases import one_collective, with_columns
 
 #: Channels of the star: from rank 0 to the switch, and back.
@@ -120,3 +123,23 @@ def test_ports_carry_at_least_what_is_declared_where_packets_were_sent_again(rec
     assert not any(
         check.passed for check in check_ports(_add(record, payload_bytes=(UP, 1000), delivered_payload_bytes=(DOWN, 1)))
     )
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_balances_hold_on_any_platform_and_transport(seed: int) -> None:
+    """Random cases of the oracle: ranks that pass on for others, late joins, odd rates, windows, all policies."""
+    case = random_case(seed)
+    columns, schedule = run_packet(case), one_instance(template_of(case), case.group, case.join_ps)
+    size = columns.message_size_bytes
+    declared = [np.bincount(ranks, size, schedule.ranks) for ranks in (columns.message_src, columns.message_dst)]
+    record = replace(
+        one_collective(),
+        schedule=schedule,
+        platform=platform_of(case),
+        transport=transport_of(case),
+        declared_bytes=(declared[0].astype(np.int64), declared[1].astype(np.int64)),
+        columns=columns,
+        route_paths=route_paths,
+    )
+    checks = [*check_links(record), *check_switches(record), *check_ports(record)]
+    assert [str(check) for check in checks if not check.passed] == []
