@@ -113,3 +113,15 @@ def test_losses_depend_on_the_seed_alone() -> None:
     one, again, other = (run("all_reduce", 500_000, seed=seed, **shape).messages["delivered_ps"] for seed in (7, 7, 8))
     assert one.equals(again)
     assert not one.equals(other)
+
+
+@pytest.mark.parametrize("loss", [0.001, 0.01])
+def test_a_loss_costs_a_round_trip_or_a_timeout_not_the_rest_of_the_message(loss: float) -> None:
+    # Were the timer put off by each packet sent, a lost NAK would cost all that the sender still has.
+    size = 16 << 20
+    short, long = (
+        run("sendrecv", ratio * size, platform__ranks=2, platform__link_loss=loss, seed=3) for ratio in (1, 8)
+    )
+    assert 6 < long.collectives["time_ps"][0] / short.collectives["time_ps"][0] < 10
+    for result, sent in ((short, size), (long, 8 * size)):
+        assert 1 <= result.counters["packets"] * 4096 / sent < 1 + 120 * loss
