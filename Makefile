@@ -44,7 +44,7 @@ types: lean
 
 sanitize:
 	sh tools/set_up.sh sanitize
-	$(sanitized) -m pytest -p no:xdist tests/engines tests/ns3_ext
+	$(sanitized) -m pytest tests/engines
 
 format: lean
 	$(bin)/ruff check --fix

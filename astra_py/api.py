@@ -324,6 +324,7 @@ class Run:
             declared_bytes=self.declared_bytes,
             seed=options.seed,
             endpoint_delay_ps=options.endpoint_delay_ps,
+            max_active_collectives=scenario.system.max_active_collectives,
             engine=engine.name,
             columns=columns,
             route_paths=route_paths,

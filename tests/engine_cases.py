@@ -29,7 +29,10 @@ def platform_of(case: Case) -> Platform:
             forwards=is_switch or case.does_rank_forward,
         )
     for number, (a, b, rate, delay) in enumerate(case.links):
-        graph.add_edge(a, b, link=number, rate_bps=rate, delay_ps=delay, loss=0.0, link_class="link")
+        part = case.efficiency_ppm[number] if case.efficiency_ppm else 0
+        graph.add_edge(
+            a, b, link=number, rate_bps=rate, delay_ps=delay, loss=0.0, link_class="link", efficiency=part / 1e6
+        )
     return Platform(case.name, graph)
 
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The oracle of the packet engine: a naive heap simulator that shares no code with the product.
-
-It is written for reading, not for speed: one heap of (time, stage, order), one entry for each thing that happens.
+"""The oracle of the packet engine: a naive simulator, written to be read, that shares no code with the product.
 
 * A channel sends one frame at a time: serialisation, then a propagation delay. Whoever is between the ends of a route
   stores and forwards: a frame whose last byte arrived at t takes its place at the egress at t + the node's latency.
@@ -12,11 +10,13 @@ It is written for reading, not for speed: one heap of (time, stage, order), one 
 * Dependants learn of *delivered* and *acked* one endpoint delay late, of *sent* and of ends of local work at once. A
   rank's operations start no earlier than one endpoint delay after it joined; its part ends when its local work is done,
   its messages are sent and those to it are notified (at ``notify_on`` + the endpoint delay).
-* A window lets a queue pair send while its unacknowledged payload is below the window.
-* At one instant: (0) last bytes, by channel; an idle switch port starts a frame that reaches it at once. (1) All that
-  is timed, in order of scheduling. (2) Picks of ports whose frame has just left and of idle NIC ports that got work,
-  by port. A pick takes ACKs (where they share the data's class, only those made here), then what is passed on, then
-  packets of the ready queue pairs in turn: by ((destination - own - 1) mod ranks, queue pair), from after the last.
+* A window lets a queue pair send while its unacknowledged payload is below it. A way of scale-up links has no window,
+  packets of 4,096 B and out-of-band ACKs; a packet's line bytes there are max(payload, 16) over the link's efficiency.
+* At one instant: (0) last bytes, by channel. A port whose last frame has left, this instant included, and that has
+  nothing queued starts at once what is to be passed on by it. (1) All that is timed, in order of scheduling; but what
+  follows an arrival or a timer after no time follows at once. (2) Picks of all other free ports, by port: ACKs (where
+  they share the data's class, only those made here), then what is passed on, then packets of the ready queue pairs in
+  turn, by ((destination - own - 1) mod ranks, queue pair), from after the last.
 """
 
 from __future__ import annotations
@@ -28,24 +28,21 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-SENT, DELIVERED, ACKED = 0, 1, 2
+SENT, DELIVERED, ACKED, LAST_BYTE, TIMED, PICK = 0, 1, 2, 0, 1, 2
 PER_PACKET, EVERY, PER_MESSAGE, OUT_OF_BAND = "per_packet", "every", "per_message", "out_of_band"
-LAST_BYTE, TIMED, PICK = 0, 1, 2
 Route = Callable[[int, int, int], Sequence[int]]
 
 
+# A rank's NIC (``rank`` >= 0) or a switch (-1), and the latency of what it forwards.
 @dataclass(frozen=True)
 class Node:
-    """A rank's NIC (``rank`` >= 0) or a switch (-1), and the latency of what it forwards."""
-
     rank: int = -1
     latency_ps: int = 0
 
 
+# One direction of a link, from node ``tx`` to node ``rx``.
 @dataclass(frozen=True)
 class Channel:
-    """One direction of a link, from node ``tx`` to node ``rx``."""
-
     tx: int
     rx: int
     rate_bps: int
@@ -53,10 +50,9 @@ class Channel:
     efficiency_ppm: int = 0  # of a scale-up link; 0 is Ethernet
 
 
+# Figures of the transport; ``header`` and ``ack`` None are RoCEv2's own, ``window`` None is no window.
 @dataclass(frozen=True)
 class Transport:
-    """Figures of the transport; ``header`` and ``ack`` None are RoCEv2's own, ``window`` None is no window."""
-
     payload: int = 4096
     header: int | None = None
     ack: int | None = None
@@ -71,10 +67,9 @@ class Transport:
     notify_on: int = DELIVERED
 
 
+# A message (``dst`` given) or local work of ``duration_ps``; ``deps`` are (operation, moment).
 @dataclass(frozen=True)
 class Op:
-    """A message (``dst`` given) or local work of ``duration_ps``; ``deps`` are (operation, moment)."""
-
     owner: int
     dst: int | None = None
     size: int = 0
@@ -82,10 +77,9 @@ class Op:
     deps: tuple[tuple[int, int], ...] = ()
 
 
+# Both ends' state of one queue pair; ``route`` starts with its NIC port, ``messages`` are unsent, ``t`` its rules.
 @dataclass(eq=False)
 class QueuePair:
-    """Both ends' state of one queue pair; ``route`` starts with its NIC port, ``messages`` are unsent, ``t`` its rules."""
-
     key: tuple[int, int]
     route: Sequence[int]
     reverse: Sequence[int]
@@ -99,10 +93,9 @@ class QueuePair:
         return self.t.window is None or self.sent_bytes - self.acked_bytes < self.t.window
 
 
+# A packet of message ``op``, or its ACK; ``upto`` is the queue pair's payload up to and with this packet.
 @dataclass(eq=False)
 class Frame:
-    """A packet of message ``op``, or its ACK; ``upto`` is the queue pair's payload up to and with this packet."""
-
     op: int
     qp: QueuePair
     is_ack: bool
@@ -115,11 +108,10 @@ class Frame:
     hop: int = 0
 
 
+# The transmitter of a channel: FIFOs of ACKs and of forwarded data, and the queue pairs of a NIC.
 @dataclass(eq=False)
 class Port:
-    """The transmitter of a channel: FIFOs of ACKs and of forwarded data, and the queue pairs of a NIC."""
-
-    is_busy: bool = False  # sending, or about to pick
+    end_ps: int = 0  # of its last frame
     fifos: tuple[deque[Frame], deque[Frame]] = field(default_factory=lambda: (deque(), deque()))
     qps: list[QueuePair] = field(default_factory=list)
     served: tuple[int, int] = (-1, -1)
@@ -164,7 +156,6 @@ class Simulator:
             self.at(time, lambda rank=rank: self.join(rank))  # type: ignore[misc]
 
     def run(self) -> Simulator:
-        """Run until nothing is left to happen."""
         while self.heap:
             self.now, _, _, _, action = heapq.heappop(self.heap)
             action()
@@ -173,6 +164,10 @@ class Simulator:
     def at(self, time: int, action: Callable[[], None], stage: int = TIMED, order: int = 0) -> None:
         self.scheduled += 1
         heapq.heappush(self.heap, (time, stage, order, self.scheduled, action))
+
+    def after(self, delay: int, action: Callable[[], None]) -> None:
+        """What follows after no time follows at once."""
+        self.at(self.now + delay, action) if delay else action()
 
     def join(self, rank: int) -> None:
         for i, op in enumerate(self.ops):
@@ -232,14 +227,13 @@ class Simulator:
         return Frame(i, qp, False, self.left[i] == 0, asks, qp.sent_bytes, payload, line, qp.route)
 
     def wake(self, port: int) -> None:
-        """A NIC port has work: it picks after all else of this instant."""
-        if not self.ports[port].is_busy:
-            self.ports[port].is_busy = True
-            self.at(self.now, lambda: self.pick(port), PICK, port)
+        """A NIC port has work: it picks after all else of this instant, unless a frame is under way."""
+        self.at(self.now, lambda: self.pick(port), PICK, port)
 
     def pick(self, number: int) -> None:
         port = self.ports[number]
-        port.is_busy = False
+        if port.end_ps > self.now:  # still, or since an earlier event of this instant
+            return
         ready = [qp for qp in port.qps if qp.messages and qp.is_open()]
         if port.fifos[0] or port.fifos[1]:
             self.start(number, (port.fifos[0] or port.fifos[1]).popleft())
@@ -252,10 +246,8 @@ class Simulator:
         port, channel = self.ports[number], self.channels[number]
         part, rate = channel.efficiency_ppm, channel.rate_bps
         line = -(-max(frame.payload, 16) * 10**6 // part) if part else frame.line_bytes
-        bits = 8 * line
-        nearest = (2 * bits * 10**9 + rate) // (2 * rate) * 1000
-        end = self.now + (nearest if self.t.is_ns_nearest else -(-bits * 10**12 // rate))
-        port.is_busy = True
+        nearest = (16 * line * 10**9 + rate) // (2 * rate) * 1000
+        port.end_ps = end = self.now + (nearest if self.t.is_ns_nearest else -(-8 * line * 10**12 // rate))
         port.frames += 1
         port.line_bytes += line
         if frame.hop == 0 and frame.is_last and not frame.is_ack:
@@ -268,37 +260,33 @@ class Simulator:
         if frame.hop < len(frame.route):
             latency = self.nodes[self.channels[number].rx].latency_ps
             self.at(self.now + latency, lambda: self.enqueue(frame), LAST_BYTE, number)
-        elif frame.is_ack:
-            self.receive_ack(frame)
         else:
-            self.receive_packet(frame)
+            (self.receive_ack if frame.is_ack else self.receive_packet)(frame)
 
     def enqueue(self, frame: Frame) -> None:
-        """Put a frame into the queue of the port it goes on by."""
+        """Put a frame into the queue of the port it goes on by; an idle port starts what is to be passed on at once."""
         number = frame.route[frame.hop]
-        port, is_nic = self.ports[number], self.nodes[self.channels[number].tx].rank >= 0
-        is_first_class = frame.is_ack and (frame.hop == 0 or not self.t.is_ack_class_shared)
-        port.fifos[0 if is_first_class else 1].append(frame)
-        if is_nic:
-            self.wake(number)
-        elif not port.is_busy:
-            self.pick(number)
+        port = self.ports[number]
+        is_idle = port.end_ps <= self.now and not any(port.fifos)
+        port.fifos[0 if frame.is_ack and (frame.hop == 0 or not self.t.is_ack_class_shared) else 1].append(frame)
+        (self.pick if frame.hop and is_idle else self.wake)(number)
 
     def receive_packet(self, frame: Frame) -> None:
         qp, t = frame.qp, frame.qp.t
-        if frame.is_last:
-            self.at(self.now + t.receive_latency_ps, lambda: self.come(frame.op, DELIVERED))
         qp.packets_since_ack += 1
         every = {PER_MESSAGE: math.inf, EVERY: t.ack_every}.get(t.ack_policy, 1)
         if frame.wants_ack or qp.packets_since_ack >= every:
             qp.packets_since_ack = 0
-            line = 86 if t.ack is None else t.ack
-            ack = Frame(frame.op, qp, True, frame.is_last, False, frame.upto, 0, line, qp.reverse)
-            if t.ack_policy != OUT_OF_BAND:
-                return self.enqueue(ack)
-            links = [self.channels[c] for c in qp.reverse]
-            way = sum(c.delay_ps for c in links) + sum(self.nodes[c.tx].latency_ps for c in links[1:])
-            self.at(self.now + way, lambda: self.receive_ack(ack))
+            self.send_ack(Frame(frame.op, qp, True, frame.is_last, False, frame.upto, 0, t.ack or 86, qp.reverse))
+        if frame.is_last:
+            self.after(t.receive_latency_ps, lambda: self.come(frame.op, DELIVERED))
+
+    def send_ack(self, ack: Frame) -> None:
+        if ack.qp.t.ack_policy != OUT_OF_BAND:
+            return self.enqueue(ack)
+        links = [self.channels[c] for c in ack.route]
+        way = sum(c.delay_ps for c in links) + sum(self.nodes[c.tx].latency_ps for c in links[1:])
+        self.at(self.now + way, lambda: self.receive_ack(ack))
 
     def receive_ack(self, ack: Frame) -> None:
         ack.qp.acked_bytes = ack.upto
@@ -309,4 +297,4 @@ class Simulator:
     def come(self, i: int, moment: int) -> None:
         """Message ``i`` is delivered or acked; its dependants learn of it one endpoint delay later."""
         (self.delivered if moment == DELIVERED else self.acked)[i] = self.now
-        self.at(self.now + self.endpoint_delay_ps, lambda: self.notify(i, moment))
+        self.after(self.endpoint_delay_ps, lambda: self.notify(i, moment))

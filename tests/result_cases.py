@@ -173,6 +173,7 @@ def one_collective(
         declared_bytes=declared_rank_bytes(trace, {kind: algorithm}),
         seed=1,
         endpoint_delay_ps=0,
+        max_active_collectives=None,
         engine="packet",
         columns=engine.run(schedule, platform, model, EngineOptions()),
         route_paths=star_paths,

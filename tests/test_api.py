@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +15,9 @@ import pytest
 
 import astra_py as ap
 from astra_py.api import FAULTS, one_collective
+from astra_py.collectives import Schedule, Template, closed_form, registry
 from astra_py.config import load_scenario
+from astra_py.errors import CheckError
 from small_job import COMPUTE_US, LAYERS, write_job
 
 ROOT = Path(__file__).parents[1]
@@ -60,7 +65,8 @@ def test_a_run_has_the_workloads_operations_and_compute(result: ap.Result) -> No
 
 
 def test_every_run_says_that_its_checks_passed(result: ap.Result) -> None:
-    assert len(result.checks) == 13
+    # what the analytic engine says of links is computed, and not counted as checked
+    assert len(result.checks) == (23 if result.manifest["engine"] == "packet" else 15)
     assert all(check.passed and check.declared == check.measured for check in result.checks)
 
 
@@ -124,8 +130,73 @@ def test_a_fault_is_found(job: Path, monkeypatch: pytest.MonkeyPatch, engine: st
     monkeypatch.setenv("ASTRA_PY_FAULT", fault)
     with pytest.raises(ap.SimulationError) as caught:
         ap.load(job, f"engine={engine}").run()
-    assert caught.value.exit_code == 3
+    assert (caught.value.reason, caught.value.exit_code) == ("check", 3)
     assert caught.value.__notes__ == [f"while simulating {job}"]
+
+
+@pytest.mark.parametrize("engine", ["packet", "analytic"])
+def test_sizes_that_are_all_equal_cannot_be_swapped(monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
+    monkeypatch.setenv("ASTRA_PY_FAULT", "swap_sizes")
+    run = one_collective(load_scenario({"platform": {"ranks": 4}, "engine": engine}), "all_to_all", 4096)
+    # no check has run: it is the fault itself that refuses
+    with pytest.raises(ap.SimulationError, match="no two messages of different sizes") as caught:
+        run.run()
+    assert (caught.value.reason, caught.value.exit_code) == ("invariant", 3)
+
+
+def _without_dependencies(rows: Schedule | Template) -> dict[str, np.ndarray]:
+    none = {"dep_ptr": np.zeros(len(rows) + 1, dtype=np.int64), "dep_op": np.zeros(0, dtype=np.int32)}
+    return none if isinstance(rows, Schedule) else {**none, "dep_on": np.zeros(0, dtype=np.uint8)}
+
+
+def _without_pools(schedule: Schedule) -> dict[str, np.ndarray]:
+    return {"use_ptr": np.zeros(len(schedule) + 1, dtype=np.int64), "use_pool": np.zeros(0, dtype=np.int32)}
+
+
+@pytest.mark.parametrize("engine", ["packet", "analytic"])
+@pytest.mark.parametrize(
+    ("change", "checks"),
+    [
+        (lambda s: replace(s, duration_ps=s.duration_ps // 2), ["durations"]),
+        (lambda s: replace(s, **_without_dependencies(s)), ["dependencies"]),
+        (lambda s: replace(s, **_without_dependencies(s), **_without_pools(s)), ["limits", "dependencies"]),
+        (
+            lambda s: replace(s, templates=tuple(replace(t, **_without_dependencies(t)) for t in s.templates)),
+            ["data_flow"],
+        ),
+        (lambda s: replace(s, instance_priority=0 * s.instance_priority, priority=0 * s.priority), ["priorities"]),
+    ],
+    ids=["durations", "dependencies", "dependencies and streams", "dependencies in templates", "priorities"],
+)
+def test_a_schedule_that_is_not_the_traces_is_found(
+    job: Path, engine: str, change: Callable[[Schedule], Schedule], checks: list[str]
+) -> None:
+    run = ap.load(job, f"engine={engine}")
+    run.__dict__["schedule"] = change(run.schedule)
+    with pytest.raises(CheckError) as caught:
+        run.run()
+    failed = re.findall(r"^  (\w+) \(", str(caught.value), re.MULTILINE)
+    assert failed == checks
+
+
+def test_a_ring_that_goes_the_other_way_round_is_found() -> None:
+    run = one_collective(load_scenario({"platform": {"ranks": 4}}), "all_reduce", 4096)
+    other = {"group_rank": run.schedule.group_rank[::-1].copy(), "member": 3 - run.schedule.member}
+    run.__dict__["schedule"] = replace(run.schedule, **other)
+    with pytest.raises(
+        CheckError, match=r"^1 of 23 checks failed.*\n  message_ends .*: message 0, rank 0 to 3 and not 3 to 0"
+    ):
+        run.run()
+
+
+def test_the_limit_on_active_collectives_is_held(job: Path) -> None:
+    limit = "system.max_active_collectives=1"
+    assert len(ap.load(job, limit).run().checks) == 23
+    run = ap.load(job, limit)
+    # all-reduces of the layers overlap where nothing holds them back
+    run.__dict__["schedule"] = replace(run.schedule, **_without_pools(run.schedule))
+    with pytest.raises(CheckError, match=r"active collectives of rank 0, \d at once: declared 1"):
+        run.run()
 
 
 def test_an_unknown_fault_is_refused(job: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +212,7 @@ def test_an_unknown_fault_is_refused(job: Path, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("engine", ["packet", "analytic"])
 def test_bytes_on_links_are_as_implied_under_every_policy(job: Path, transport: str, engine: str, window: str) -> None:
     result = ap.load(job, f"transport.{transport}", f"engine={engine}", f"transport.window={window}").run()
-    assert len(result.checks) == 13
+    assert ("link_line_bytes" in [check.name for check in result.checks]) == (engine == "packet")
 
 
 def test_lost_frames_leave_the_checks_of_links_as_lower_bounds(job: Path) -> None:
@@ -217,6 +288,25 @@ def test_an_algorithm_of_ones_own_runs(job: Path) -> None:
 
     result = ap.load(job, "collective.all_to_all=one_by_one").run()
     assert set(result.collectives["algorithm"]) == {"ring", "one_by_one"}
+
+
+def test_what_replaces_a_built_in_algorithm_is_followed_before_it_runs(
+    job: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(registry._algorithms, "all_to_all", dict(registry._algorithms["all_to_all"]))
+
+    @ap.collective("all_to_all", name="direct")
+    def own_blocks_first(build: ap.ScheduleBuilder, group: object, matrix: np.ndarray) -> None:
+        # the bytes of a direct all-to-all, and every message has the sender's block for itself
+        src, dst = np.nonzero(~np.eye(len(matrix), dtype=bool))
+        build.send(src, dst, matrix[src, dst], blocks=src * len(matrix) + src)
+
+    with pytest.raises(CheckError, match="ends without the block"):
+        ap.load(job).estimate()
+    with pytest.raises(ap.ConfigError, match=r"no closed form of all_to_all algorithm 'direct'.*known are all_reduce"):
+        closed_form("all_to_all", "direct")
+    with pytest.raises(ap.ConfigError, match="unknown all_to_all algorithm 'dirct'"):
+        ap.register_closed_form("all_to_all", "dirct", closed_form("all_reduce", "ring"))
 
 
 def test_one_collective_among_some_ranks() -> None:

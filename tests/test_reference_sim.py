@@ -230,6 +230,14 @@ def test_window_may_be_exceeded_by_less_than_a_packet(window: int, in_flight: in
         assert sim.sent[0] == first_ack + 2 * LATER
 
 
+@pytest.mark.parametrize("policy", [EVERY, PER_MESSAGE])
+def test_packet_that_fills_the_window_asks_for_its_ack(policy: str) -> None:
+    # The window holds two packets; an ACK for the second makes room for two more.
+    sim = run([Op(0, 1, 6 * FULL)], ack_policy=policy, ack_every=9, window=2 * FULL)
+    assert sim.acked[0] is not None
+    assert sim.ports[2].frames == 3
+
+
 def test_queue_pairs_take_turns_from_own_plus_one() -> None:
     # Rank 1 of 4: the turns are 2, 3, 0; then only 3 and 0 have a second packet.
     sim = run([Op(1, 0, 2 * FULL), Op(1, 3, 2 * FULL), Op(1, 2, FULL)], 4)
@@ -266,13 +274,17 @@ def test_rank_passes_on_before_it_sends_its_own() -> None:
 
 
 @pytest.mark.parametrize("is_shared", [False, True])
-def test_idle_rank_sends_its_ack_before_what_it_passes_on(is_shared: bool) -> None:
-    # Both last bytes reach rank 1 at once, that to be passed on by the lower channel.
+@pytest.mark.parametrize(("left", "right", "ack_wait", "data_wait"), [(0, 2, FIRST, 0), (2, 0, 0, ACK)])
+def test_idle_rank_serves_what_comes_by_the_lower_channel(
+    is_shared: bool, left: int, right: int, ack_wait: int, data_wait: int
+) -> None:
+    # Two last bytes reach rank 1 at once: of data to be passed on from left to right, and of a message from the right.
     _, channels, route = line_of_ranks()
     figures = Transport(payload=FULL, is_ack_class_shared=is_shared)
-    sim = Simulator([Node(0), Node(1), Node(2)], channels, route, figures, [Op(0, 2, FULL), Op(2, 1, FULL)], [0] * 3)
-    assert sim.run().acked[1] == FIRST + HOP + ACK + HOP
-    assert sim.delivered[0] == FIRST + HOP + ACK + FIRST + HOP
+    ops = [Op(left, right, FULL), Op(right, 1, FULL)]
+    sim = Simulator([Node(0), Node(1), Node(2)], channels, route, figures, ops, [0] * 3).run()
+    assert sim.acked[1] == FIRST + HOP + ack_wait + ACK + HOP
+    assert sim.delivered[0] == FIRST + HOP + data_wait + FIRST + HOP
 
 
 def test_rank_passes_on_acks_of_a_shared_class_in_turn_with_data() -> None:
@@ -286,6 +298,24 @@ def test_rank_passes_on_acks_of_a_shared_class_in_turn_with_data() -> None:
     assert shared is not None
     assert (shared - own) % LATER == 0
     assert shared > own
+
+
+@pytest.mark.parametrize(("data_from", "ack_from", "wait"), [(1, 2, FIRST), (2, 1, 0)])
+def test_port_whose_frame_leaves_now_is_idle(data_from: int, ack_from: int, wait: int) -> None:
+    # As the first data frame leaves the switch for rank 0, the second one and an ACK reach it.
+    ops = [Op(data_from, 0, FULL), Op(data_from, 0, FULL), Op(0, ack_from, FULL)]
+    join = [0, 0, 0]
+    join[data_from] = 2 * HOP + ACK
+    sim = Simulator(*even_star(3), Transport(payload=FULL), ops, join).run()
+    assert sim.acked[2] == 2 * (FIRST + HOP) + (ACK + HOP) + wait + ACK + HOP
+
+
+def test_what_follows_after_no_time_goes_before_timers() -> None:
+    ops = [Op(1, 0, FULL), Op(0, duration_ps=2 * (FIRST + HOP))]
+    ops += [Op(0, 1, FULL, deps=((1, SENT),)), Op(0, 1, FULL, deps=((0, DELIVERED),))]
+    sim = run(ops)
+    assert sim.posted[2] == sim.posted[3] == sim.delivered[0]
+    assert sim.sent[2] == sim.sent[3] + FIRST  # type: ignore[operator]
 
 
 def test_dependants_learn_late_of_all_but_sent() -> None:

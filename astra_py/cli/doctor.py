@@ -30,7 +30,6 @@ __all__ = ["Check", "State", "doctor", "examine"]
 _NS3_VERSION = "3.44.post0"
 _PYTHONS = ((3, 11), (3, 13))
 _PACKAGES = ("numpy", "pandas", "networkx", "pydantic", "typer", "rich")
-_OPTIONAL_PACKAGES = {"matplotlib": "plot", "pyarrow": "parquet"}
 # Longest import of the extension that is not remarked on: what a command line may cost before it does anything.
 _LONGEST_IMPORT_S = 0.1
 _PROBE_TIMEOUT_S = 60
@@ -92,8 +91,6 @@ def examine() -> Iterator[Check]:
     yield _machine()
     for name in _PACKAGES:
         yield _package(name)
-    for name, extra in _OPTIONAL_PACKAGES.items():
-        yield _optional_package(name, extra)
     yield _ns3_version()
     core = _ns3_core_library()
     yield _ns3_libraries(core)
@@ -124,13 +121,6 @@ def _package(name: str) -> Check:
         return Check(name, State.OK, version(name))
     except PackageNotFoundError:
         return Check(name, State.FAIL, "not installed", f"{sys.executable} -m pip install {name}")
-
-
-def _optional_package(name: str, extra: str) -> Check:
-    try:
-        return Check(name, State.OK, version(name))
-    except PackageNotFoundError:
-        return Check(name, State.OK, f"not installed; only the extra '{extra}' needs it")
 
 
 def _ns3_version() -> Check:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from astra_py.collectives.registry import Algorithm, algorithm_names, find_algorithm
 from astra_py.errors import ConfigError
 
 __all__ = ["ClosedForm", "Pairs", "closed_form", "has_closed_form", "register_closed_form"]
@@ -52,17 +53,26 @@ class ClosedForm:
         return self.steps(ranks) * latency_ps - (-8 * PS_PER_S * numerator // (denominator * bandwidth_bps))
 
 
-_closed_forms: dict[tuple[str, str], ClosedForm] = {}
+#: Each form with the function that it is true of.
+_closed_forms: dict[tuple[str, str], tuple[ClosedForm, Algorithm]] = {}
 
 
 def register_closed_form(kind: str, algorithm: str, form: ClosedForm) -> None:
-    """Make ``form`` the closed form of an algorithm, of the package or one's own."""
-    _closed_forms[kind, algorithm] = form
+    """Make ``form`` the closed form of a registered algorithm, of the package or one's own.
+
+    It is that of the function registered now: where another one takes over the name, the form is no longer used.
+
+    Raises
+    ------
+    ConfigError : no such algorithm is registered.
+    """
+    _closed_forms[kind, algorithm] = (form, find_algorithm(kind, algorithm))
 
 
 def has_closed_form(kind: str, algorithm: str) -> bool:
     """Whether an algorithm has a closed form of one level."""
-    return (kind, algorithm) in _closed_forms
+    known = _closed_forms.get((kind, algorithm))
+    return known is not None and algorithm in algorithm_names(kind) and known[1] is find_algorithm(kind, algorithm)
 
 
 def closed_form(kind: str, algorithm: str) -> ClosedForm:
@@ -72,13 +82,13 @@ def closed_form(kind: str, algorithm: str) -> ClosedForm:
     ------
     ConfigError : there is none.
     """
-    if (kind, algorithm) not in _closed_forms:
-        known = ", ".join(f"{k} {a}" for k, a in _closed_forms)
+    if not has_closed_form(kind, algorithm):
+        known = ", ".join(f"{k} {a}" for k, a in _closed_forms if has_closed_form(k, a))
         raise ConfigError(
             f"no closed form of {kind} algorithm {algorithm!r}, so the bytes it should move are unknown; known are "
             f"{known}, and register_closed_form() adds one"
         )
-    return _closed_forms[kind, algorithm]
+    return _closed_forms[kind, algorithm][0]
 
 
 def _cut(size_bytes: int, parts: int) -> Column:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.collectives.closed_forms import PS_PER_S, Pairs
+from astra_py.collectives.registry import algorithm_names, find_algorithm
 from astra_py.collectives.system import SystemModel
 from astra_py.errors import ConfigError
 
@@ -74,7 +75,9 @@ class LevelForm:
 
 def has_level_form(kind: str, algorithm: str) -> bool:
     """Whether an algorithm has a closed form of two levels."""
-    return (kind, algorithm) in _LEVEL_FORMS
+    key = (kind, algorithm)
+    # A user may have taken over the name of a built-in algorithm: the form is not that one's.
+    return key in _LEVEL_FORMS and algorithm in algorithm_names(kind) and find_algorithm(*key) is _WHOSE[key]
 
 
 def level_form(kind: str, algorithm: str) -> LevelForm:
@@ -192,3 +195,5 @@ _LEVEL_FORMS = {
     ("all_to_all", "hierarchical"): LevelForm(_all_to_all_pairs, _all_to_all_phases),
     ("all_to_all_v", "hierarchical"): LevelForm(_all_to_all_pairs, _all_to_all_phases),
 }
+#: The algorithm that each form is of.
+_WHOSE = {key: find_algorithm(*key) for key in _LEVEL_FORMS}

@@ -59,12 +59,13 @@ class TimeRounding(IntEnum):
 
 
 class ExitReason(StrEnum):
-    """Why an engine stopped."""
+    """Why an engine stopped; STOPPED: somebody called ns-3's ``Simulator::Stop``."""
 
     COMPLETED = "completed"
     DEADLOCK = "deadlock"
     EVENT_LIMIT = "event_limit"
     TIME_LIMIT = "time_limit"
+    STOPPED = "stopped"
 
 
 @dataclass(frozen=True, kw_only=True)

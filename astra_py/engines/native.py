@@ -29,8 +29,7 @@ def _sentence(item: Mapping[str, Any], schedule: Schedule) -> str:
         case "dependency":
             return f"{who} waits for {_operation(item['blocker'], schedule)}"
         case "pool":
-            owner = int(schedule.pool_owner[item["blocker"]])
-            return f"{who} waits for a unit of pool {item['blocker']} of rank {owner}"
+            return f"{who} waits for the place that {_operation(item['blocker'], schedule)} holds"
         case "join":
             return f"{who} waits for rank {item['rank']} to join"
         case "message":
@@ -38,11 +37,16 @@ def _sentence(item: Mapping[str, Any], schedule: Schedule) -> str:
             group = schedule.group(int(schedule.instance_group[item["instance"]]))
             op = item["inner_op"]
             src, dst = int(group[template.src[op]]), int(group[template.dst[op]])
-            state = "on its way" if item["is_posted"] else "not posted yet"
+            state = "not posted yet"
+            if item["is_posted"]:
+                state = "delivered, its acknowledgement on the way" if item["is_delivered"] else "on its way"
             return (
                 f"{who} waits for message {op} from rank {src} to rank {dst} "
                 f"({int(template.size_bytes[op])} B, phase {int(template.phase[op])}), {state}"
             )
+        case "local":
+            state = "under way" if item["is_posted"] else "not started yet"
+            return f"{who} waits for local operation {item['inner_op']} of rank {item['rank']}, {state}"
         case _:
             return f"{who} is under way"
 

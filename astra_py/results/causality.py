@@ -53,9 +53,9 @@ def message_edges(
 
 def check_dependencies(record: RunRecord) -> Check:
     """No operation, message or end of a part before what it waits for."""
-    schedule, columns = record.schedule, record.columns
-    after = np.repeat(np.arange(len(schedule)), np.diff(schedule.dep_ptr))
-    early = columns.op_start_ps[after] < columns.op_end_ps[schedule.dep_op]
+    trace, columns = record.trace, record.columns
+    after = np.repeat(np.arange(len(trace)), np.diff(trace.dep_ptr))
+    early = columns.op_start_ps[after] < columns.op_end_ps[trace.dep_node]
     edges, violations = len(after), [f"operation {i} starts before one it waits for ended" for i in after[early][:1]]
     wrong = int(early.sum())
     for count, bad, example in (_inside(record), _parts(record)):

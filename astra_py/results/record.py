@@ -39,6 +39,7 @@ class RunRecord:
     trace, schedule, platform, transport : what was declared, what was run, on what, and how.
     declared_bytes : bytes that each rank has to send, and to receive, by the trace's collectives; both i64[ranks].
     seed, endpoint_delay_ps : as the engine got them.
+    max_active_collectives : how many collectives a rank may take part in at once, or None for no limit.
     engine : name of the engine.
     columns : what it measured.
     route_paths : where flows go; the same for the engine and for all that is recomputed here.
@@ -52,6 +53,7 @@ class RunRecord:
     declared_bytes: tuple[NDArray[np.int64], NDArray[np.int64]]
     seed: int
     endpoint_delay_ps: int
+    max_active_collectives: int | None
     engine: str
     columns: EngineColumns
     route_paths: RoutePaths
@@ -114,6 +116,17 @@ class RunRecord:
     def declared_message_bytes(self) -> NDArray[np.int64]:
         """i64[messages]: payload of each message, by its template."""
         return self.of_message([template.size_bytes for template in self.schedule.templates])
+
+    @cached_property
+    def has_ports(self) -> bool:
+        """Whether ports counted what they carried; the analytic engine's columns of channels are computed."""
+        return self.engine != "analytic"
+
+    @cached_property
+    def has_repetitions(self) -> bool:
+        """Whether frames were lost, or packets sent again: links then carry more than what was declared implies."""
+        columns = self.columns
+        return bool(columns.channel_dropped_frames.any() or columns.message_retransmitted_packets.any())
 
     @cached_property
     def _ops_by_rank(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

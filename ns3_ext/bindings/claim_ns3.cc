@@ -9,20 +9,42 @@
 namespace ns3
 {
 
+namespace
+{
+
+/**
+ * Whether ns-3 still knows all times that exist and would convert them to another resolution.
+ *
+ * It stops to when a simulation has run or a resolution was set, and then aborts the process on an
+ * attempt. Only its private list tells; explicit instantiation may name private members.
+ */
+bool DoesNs3KnowItsTimes();
+
+template <auto LIST>
+struct KnownTimes
+{
+    friend bool DoesNs3KnowItsTimes()
+    {
+        return *LIST != nullptr;
+    }
+};
+
+template struct KnownTimes<&Time::g_markingTimes>;
+
+} // namespace
+
 void
 ClaimNs3()
 {
     if (Time::GetResolution() != Time::PS)
     {
-        // Times that exist already are converted, unless a simulation has run before: then ns-3 no
-        // longer knows them, and each would silently be off by a factor of 1,000.
-        const Time probe = NanoSeconds(1);
-        Time::SetResolution(Time::PS);
-        if (probe.GetTimeStep() != 1000)
+        if (!DoesNs3KnowItsTimes())
         {
-            throw ConfigError("ns-3 has run a simulation in this process with a time resolution "
-                              "other than picoseconds: import astra_py's engine before that");
+            throw ConfigError(
+                "ns-3 has run a simulation in this process, or had its time resolution "
+                "set, other than to picoseconds: import astra_py's engine before that");
         }
+        Time::SetResolution(Time::PS);
     }
     if (!GlobalValue::BindFailSafe("SimulatorImplementationType",
                                    StringValue("ns3::FabricSimulatorImpl")))

@@ -8,6 +8,24 @@
 namespace ns3
 {
 
+namespace
+{
+
+/// A numpy column of booleans.
+std::vector<uint8_t>
+ReadFlags(const py::handle& object, const char* name)
+{
+    const py::object attribute = object.attr(name);
+    if (!py::isinstance<py::array_t<bool, py::array::c_style>>(attribute))
+    {
+        throw ConfigError(std::string(name) + ": has to be a contiguous numpy array of bool");
+    }
+    const auto array = py::reinterpret_borrow<py::array_t<bool, py::array::c_style>>(attribute);
+    return {array.data(), array.data() + array.size()};
+}
+
+} // namespace
+
 PlatformDescription
 ReadPlatform(const py::handle& arrays)
 {
@@ -15,9 +33,7 @@ ReadPlatform(const py::handle& arrays)
     platform.nodeKind = ReadColumn<NodeKind>(arrays, "node_kind");
     platform.nodeRank = ReadColumn<int32_t>(arrays, "node_rank");
     platform.nodeLatency = ReadColumn<TimePs>(arrays, "node_latency_ps");
-    const py::array forwards = arrays.attr("node_forwards");
-    const auto flags = forwards.cast<std::vector<bool>>();
-    platform.nodeForwards.assign(flags.begin(), flags.end());
+    platform.nodeForwards = ReadFlags(arrays, "node_forwards");
     for (const int32_t node : ReadColumn<int32_t>(arrays, "link_a"))
     {
         platform.linkA.push_back(static_cast<NodeIndex>(node));
@@ -37,6 +53,21 @@ ReadPlatform(const py::handle& arrays)
 namespace
 {
 
+/// An enum from Python, refused outside its values 0..last.
+template <typename T>
+T
+ReadEnum(const py::handle& object, const char* name, T last)
+{
+    const auto value = object.attr(name).cast<int64_t>();
+    if (value < 0 || value > static_cast<int64_t>(last))
+    {
+        throw ConfigError(std::string(name) + ": " + std::to_string(value) +
+                          " is none of its values, 0.." +
+                          std::to_string(static_cast<int64_t>(last)));
+    }
+    return static_cast<T>(value);
+}
+
 PoolColumns
 ReadPools(const py::handle& object)
 {
@@ -54,7 +85,7 @@ ReadTemplate(const py::handle& object)
 {
     TemplateDescription description;
     description.ranks = object.attr("ranks").cast<int32_t>();
-    description.notifyOn = static_cast<EdgeOn>(object.attr("notify_on").cast<uint8_t>());
+    description.notifyOn = ReadEnum(object, "notify_on", EdgeOn::ACKED);
     description.kind = ReadColumn<OpKind>(object, "kind");
     description.src = ReadColumn<int32_t>(object, "src");
     description.dst = ReadColumn<int32_t>(object, "dst");
@@ -79,6 +110,7 @@ GiveWaiting(const WaitingItem& item)
     fields["inner_op"] = item.innerOp;
     fields["rank"] = item.rank;
     fields["is_posted"] = item.isPosted;
+    fields["is_delivered"] = item.isDelivered;
     return fields;
 }
 
@@ -145,16 +177,16 @@ ReadTransport(const py::handle& model)
     }
     figures.format.headerBytes = model.attr("header_bytes").cast<int64_t>();
     figures.format.ackBytes = model.attr("ack_bytes").cast<int64_t>();
-    figures.ackPolicy = static_cast<AckPolicy>(model.attr("ack_policy").cast<uint8_t>());
+    figures.ackPolicy = ReadEnum(model, "ack_policy", AckPolicy::OUT_OF_BAND);
     figures.ackEvery = model.attr("ack_every").cast<uint32_t>();
     figures.isAckClassShared = model.attr("is_ack_class_shared").cast<bool>();
-    figures.windowPolicy = static_cast<WindowPolicy>(model.attr("window_policy").cast<uint8_t>());
+    figures.windowPolicy = ReadEnum(model, "window_policy", WindowPolicy::FIXED);
     figures.window = model.attr("window_bytes").cast<uint64_t>();
     figures.qpsPerPeer = model.attr("qps_per_peer").cast<uint32_t>();
     figures.timeout = model.attr("timeout_ps").cast<TimePs>();
     figures.sendLatency = model.attr("send_latency_ps").cast<TimePs>();
     figures.receiveLatency = model.attr("receive_latency_ps").cast<TimePs>();
-    figures.rounding = static_cast<TimeRounding>(model.attr("time_rounding").cast<uint8_t>());
+    figures.rounding = ReadEnum(model, "time_rounding", TimeRounding::NS_NEAREST);
     return figures;
 }
 

@@ -52,10 +52,13 @@ EventLoop::Clear()
 }
 
 void
-EventLoop::RefusePast(TimePs time) const
+EventLoop::Refuse(TimePs time) const
 {
-    throw InvariantError("an event was scheduled for " + std::to_string(time) + " ps at " +
-                         std::to_string(m_now) + " ps: before now, or past the end of 64-bit time");
+    const std::string what = "an event was scheduled for " + std::to_string(time) + " ps at " +
+                             std::to_string(m_now) + " ps: ";
+    throw InvariantError(what + (time < m_now ? std::string("before now")
+                                              : "past the end of simulated time, " +
+                                                    std::to_string(MAX_TIME_PS) + " ps (13 days)"));
 }
 
 } // namespace ns3

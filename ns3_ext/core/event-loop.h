@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <utility>
 
 namespace ns3
 {
@@ -106,14 +107,14 @@ class EventLoop
   private:
     void Schedule(TimePs time, uint64_t order, EventHandler& handler, uint64_t argument)
     {
-        if (time < m_now) [[unlikely]]
+        if (time < m_now || time >= MAX_TIME_PS) [[unlikely]]
         {
-            RefusePast(time);
+            Refuse(time);
         }
         m_queue.Push(Event{time, order, &handler, argument});
     }
 
-    [[noreturn]] void RefusePast(TimePs time) const;
+    [[noreturn]] void Refuse(TimePs time) const;
 
     EventQueue m_queue;
     TimePs m_now{0};

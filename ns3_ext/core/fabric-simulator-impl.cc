@@ -62,13 +62,10 @@ FabricSimulatorImpl::Destroy()
     }
 }
 
-uint32_t
+size_t
 FabricSimulatorImpl::PendingNs3Events() const
 {
-    return static_cast<uint32_t>(
-        std::count_if(m_pending.begin(), m_pending.end(), [](const Pending& pending) {
-            return pending.impl != nullptr && !pending.impl->IsCancelled();
-        }));
+    return m_pending.size() - m_freeSlots.size();
 }
 
 bool
@@ -122,11 +119,18 @@ FabricSimulatorImpl::HandleEvent(uint64_t slot)
     const Pending pending = m_pending[slot];
     m_pending[slot] = Pending{};
     m_freeSlots.push_back(static_cast<uint32_t>(slot));
+    const Ptr<EventImpl> event(pending.impl, false); // Given back even if it throws.
     m_context = pending.context;
-    pending.impl->Invoke();
-    pending.impl->Unref();
-    // The events of the fabric have no context.
-    m_context = Simulator::NO_CONTEXT;
+    try
+    {
+        event->Invoke();
+    }
+    catch (...)
+    {
+        m_context = Simulator::NO_CONTEXT;
+        throw;
+    }
+    m_context = Simulator::NO_CONTEXT; // The events of the fabric have no context.
 }
 
 EventId

@@ -38,8 +38,8 @@ class FabricSimulatorImpl : public SimulatorImpl, private EventHandler
         return m_lastExit;
     }
 
-    /// Ordinary events that are pending and not cancelled.
-    uint32_t PendingNs3Events() const;
+    /// Ordinary events that are in the queue, cancelled ones included.
+    size_t PendingNs3Events() const;
 
     // SimulatorImpl
     void Destroy() override;

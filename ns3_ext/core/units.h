@@ -2,6 +2,7 @@
 #ifndef ASTRA_UNITS_H
 #define ASTRA_UNITS_H
 
+#include <algorithm>
 #include <cstdint>
 
 namespace ns3
@@ -30,6 +31,9 @@ constexpr TimePs PS_PER_NS = 1'000;
 constexpr TimePs PS_PER_S = 1'000'000'000'000;
 constexpr int64_t BITS_PER_BYTE = 8;
 
+/// No event is as late as this, 13 days: sums of a few such times still fit 64 bits.
+constexpr TimePs MAX_TIME_PS = TimePs{1} << 60;
+
 /// How a serialisation time becomes an integer.
 enum class TimeRounding : uint8_t
 {
@@ -43,7 +47,7 @@ enum class TimeRounding : uint8_t
  * @param bytes Line bytes.
  * @param rate Bits per second.
  * @param rounding How the exact quotient is made an integer.
- * @return The serialisation time.
+ * @return The serialisation time; MAX_TIME_PS where it is longer, at which no event can be.
  */
 inline TimePs
 SerializationTime(ByteCount bytes, BitRate rate, TimeRounding rounding)
@@ -53,9 +57,12 @@ SerializationTime(ByteCount bytes, BitRate rate, TimeRounding rounding)
     if (rounding == TimeRounding::NS_NEAREST)
     {
         const auto doubled = 2 * bits * (PS_PER_S / PS_PER_NS);
-        return static_cast<TimePs>((doubled + rate) / (2 * static_cast<Int128>(rate))) * PS_PER_NS;
+        const auto nanoseconds = (doubled + rate) / (2 * static_cast<Int128>(rate));
+        return static_cast<TimePs>(std::min<Int128>(nanoseconds, MAX_TIME_PS / PS_PER_NS)) *
+               PS_PER_NS;
     }
-    return static_cast<TimePs>((bits * PS_PER_S + rate - 1) / rate);
+    const auto picoseconds = (bits * PS_PER_S + rate - 1) / rate;
+    return static_cast<TimePs>(std::min<Int128>(picoseconds, MAX_TIME_PS));
 }
 
 } // namespace ns3

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "analytic-run.h"
 
+#include "../core/errors.h"
 #include "loggp-network.h"
+
+#include <string>
 
 namespace ns3
 {
@@ -13,6 +16,11 @@ RunAnalytic(const PlatformDescription& platform,
             const RunOptions& options,
             const ProgressHook& progress)
 {
+    if (static_cast<uint32_t>(schedule.ranks) > platform.Ranks())
+    {
+        throw ConfigError("the schedule has " + std::to_string(schedule.ranks) +
+                          " ranks and the platform " + std::to_string(platform.Ranks()));
+    }
     EventLoop loop;
     loop.SetEventLimit(options.maxEvents);
     loop.SetTimeLimit(options.maxTime);
@@ -27,7 +35,7 @@ RunAnalytic(const PlatformDescription& platform,
     const LoopExit exit = loop.Run();
 
     RunOutcome outcome;
-    outcome.TakeFrom(executor, exit);
+    outcome.TakeFrom(executor, exit, loop.Now());
     for (const ChannelCounters& counters : network.Counters())
     {
         outcome.AddChannel(counters);

@@ -4,9 +4,9 @@
 
 #include "../core/event-loop.h"
 #include "../core/member-handler.h"
+#include "../core/message-network.h"
 #include "../fabric/port.h"
 #include "../fabric/route-table.h"
-#include "message-network.h"
 #include "transport-figures.h"
 
 #include <array>

@@ -2,7 +2,7 @@
 #ifndef ASTRA_MESSAGE_LOG_H
 #define ASTRA_MESSAGE_LOG_H
 
-#include "message-network.h"
+#include "../core/message-network.h"
 
 #include <vector>
 

@@ -8,10 +8,12 @@
 #include "ns3/boolean.h"
 #include "ns3/enum.h"
 #include "ns3/integer.h"
+#include "ns3/node-list.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
+#include <memory>
 #include <utility>
 
 namespace ns3
@@ -30,19 +32,26 @@ SetAttribute(const Ptr<Object>& object, const std::string& name, const Attribute
     }
 }
 
-PlatformDescription
-Checked(PlatformDescription platform)
+/// Undoes a hook when a run ends, however it ends.
+class HookGuard
 {
-    platform.Validate();
-    return platform;
-}
+  public:
+    explicit HookGuard(EventLoop& loop)
+        : m_loop(loop)
+    {
+    }
 
-ScheduleDescription
-Checked(ScheduleDescription schedule)
-{
-    schedule.Validate();
-    return schedule;
-}
+    ~HookGuard()
+    {
+        m_loop.SetHook(nullptr);
+    }
+
+    HookGuard(const HookGuard&) = delete;
+    HookGuard& operator=(const HookGuard&) = delete;
+
+  private:
+    EventLoop& m_loop;
+};
 
 } // namespace
 
@@ -52,14 +61,19 @@ PacketRun::PacketRun(PlatformDescription platform,
                      ScheduleDescription schedule,
                      const TransportFigures& figures,
                      RunOptions options)
-    : m_platform(Checked(std::move(platform))),
-      m_schedule(Checked(std::move(schedule))),
+    : m_platform(std::move(platform)),
+      m_schedule(std::move(schedule)),
       m_options(std::move(options))
 {
     if (s_isAlive)
     {
         throw ConfigError("a packet simulation is already under way in this process: ns-3 has one "
                           "simulator, so close the other one first");
+    }
+    if (static_cast<uint32_t>(m_schedule.ranks) > m_platform.Ranks())
+    {
+        throw ConfigError("the schedule has " + std::to_string(m_schedule.ranks) +
+                          " ranks and the platform " + std::to_string(m_platform.Ranks()));
     }
     TakeSimulator();
     s_isAlive = true;
@@ -89,10 +103,20 @@ PacketRun::~PacketRun()
 void
 PacketRun::Close()
 {
-    if (!m_isOpen)
+    if (m_isRunning)
     {
-        return;
+        throw ConfigError("a packet simulation cannot be closed while it runs");
     }
+    if (m_isOpen)
+    {
+        Simulator::Destroy(); // Calls SimulatorDestroyed.
+    }
+}
+
+void
+PacketRun::SimulatorDestroyed()
+{
+    // Our call or a user's: what was built refers to a simulator that is going.
     m_isOpen = false;
     m_executor.reset();
     m_transport.reset();
@@ -102,7 +126,6 @@ PacketRun::Close()
         m_fabric->Dispose();
         m_fabric = nullptr;
     }
-    Simulator::Destroy();
     m_simulator = nullptr;
     RestoreDefaults();
     s_isAlive = false;
@@ -120,8 +143,15 @@ PacketRun::TakeSimulator()
                           "before anything uses it, or call ns.Simulator.Destroy() first");
     }
     EventLoop& loop = m_simulator->Loop();
+    if (loop.Now() != 0 || !loop.IsEmpty() || NodeList::GetNNodes() != 0)
+    {
+        throw ConfigError(
+            "ns-3's simulator is in use: build the packet simulation first and add to "
+            "it, or call ns.Simulator.Destroy() before");
+    }
     loop.SetEventLimit(m_options.maxEvents);
     loop.SetTimeLimit(m_options.maxTime);
+    Simulator::ScheduleDestroy(&PacketRun::SimulatorDestroyed, this);
 }
 
 void
@@ -273,6 +303,7 @@ PacketRun::Run(const ProgressHook& progress)
     m_hasRun = true;
     RefreshFigures();
     EventLoop& loop = m_simulator->Loop();
+    const HookGuard guard(loop);
     if (progress)
     {
         loop.SetHook([&] {
@@ -284,12 +315,21 @@ PacketRun::Run(const ProgressHook& progress)
     // A schedule that is complete before anything has happened has nothing to wait for.
     if (!(m_executor->IsComplete() && m_fabric->FramesInFlight() == 0))
     {
-        Simulator::Run();
+        m_isRunning = true;
+        try
+        {
+            Simulator::Run();
+        }
+        catch (...)
+        {
+            m_isRunning = false;
+            throw;
+        }
+        m_isRunning = false;
     }
-    loop.SetHook(nullptr);
 
     RunOutcome outcome;
-    outcome.TakeFrom(*m_executor, m_simulator->LastExit());
+    outcome.TakeFrom(*m_executor, m_simulator->LastExit(), loop.Now());
     int64_t drops = 0;
     for (ChannelId channel = 0; channel < m_platform.Channels(); ++channel)
     {
@@ -305,7 +345,9 @@ PacketRun::Run(const ProgressHook& progress)
     }
     const NicCounters total = m_transport->TotalCounters();
     outcome.counters["events"] = static_cast<int64_t>(loop.EventCount());
-    outcome.counters["events_left"] = static_cast<int64_t>(loop.Pending());
+    // Timers that will find nothing due and whatever a user added may outlive the schedule.
+    outcome.counters["events_left"] = static_cast<int64_t>(
+        loop.Pending() - m_simulator->PendingNs3Events() - m_transport->ArmedTimers());
     outcome.counters["frames_in_flight"] = static_cast<int64_t>(m_fabric->FramesInFlight());
     outcome.counters["packets"] = total.dataPackets;
     outcome.counters["packet_hops"] = static_cast<int64_t>(m_fabric->PacketHops());

@@ -25,8 +25,8 @@ namespace ns3
  * A schedule on a platform in ns-3, from its nodes and devices to its last event.
  *
  * Between construction and Run everything is there to be looked at through ns-3's own NodeList and
- * Config. ns-3 has one simulator a process, so there is one PacketRun at a time; its destructor
- * leaves ns-3 as it was found.
+ * Config. ns-3 has one simulator a process, so there is one PacketRun at a time, on a simulator
+ * that nothing has used; its end is that of the simulator and of all that was added to it.
  */
 class PacketRun
 {
@@ -72,6 +72,7 @@ class PacketRun
     };
 
     void TakeSimulator();
+    void SimulatorDestroyed();
     void ApplyDefaults();
     void RestoreDefaults();
     void BuildNodes(const TransportFigures& figures);
@@ -91,6 +92,7 @@ class PacketRun
     std::unique_ptr<ScheduleExecutor> m_executor;
     bool m_hasRun{false};
     bool m_isOpen{false};
+    bool m_isRunning{false};
 };
 
 } // namespace ns3

@@ -10,7 +10,7 @@ namespace
 {
 
 /// Items told of a run that did not complete: enough to see the pattern.
-constexpr size_t MAX_WAITING = 20;
+constexpr size_t MAX_WAITING = 40;
 
 std::string
 ReasonOf(LoopExit exit)
@@ -21,8 +21,9 @@ ReasonOf(LoopExit exit)
         return "event_limit";
     case LoopExit::TIME_LIMIT:
         return "time_limit";
-    case LoopExit::EMPTY:
     case LoopExit::STOPPED:
+        return "stopped";
+    case LoopExit::EMPTY:
         break;
     }
     return "deadlock";
@@ -44,7 +45,7 @@ RunOutcome::AddChannel(const ChannelCounters& channel)
 }
 
 void
-RunOutcome::TakeFrom(const ScheduleExecutor& executor, LoopExit exit)
+RunOutcome::TakeFrom(const ScheduleExecutor& executor, LoopExit exit, TimePs now)
 {
     opStart = executor.StartTimes();
     opEnd = executor.EndTimes();
@@ -58,6 +59,7 @@ RunOutcome::TakeFrom(const ScheduleExecutor& executor, LoopExit exit)
         return;
     }
     exitReason = ReasonOf(exit);
+    end = now;
     waiting = executor.DescribeWaiting(MAX_WAITING);
 }
 

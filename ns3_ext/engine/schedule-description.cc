@@ -93,6 +93,10 @@ TemplateDescription::Validate(const std::string& name) const
 {
     const size_t ops = Ops();
     Require(ranks >= 1, name, 0, "a group has at least one rank");
+    Require(notifyOn == EdgeOn::DELIVERED || notifyOn == EdgeOn::ACKED,
+            name,
+            0,
+            "a receiver is told when a message is delivered or acknowledged");
     Require(src.size() == ops && dst.size() == ops && size.size() == ops && duration.size() == ops,
             name,
             ops,
@@ -109,7 +113,11 @@ TemplateDescription::Validate(const std::string& name) const
                 name,
                 op,
                 "a message goes to another rank, local work stays");
-        Require(size[op] >= 0 && duration[op] >= 0, name, op, "size and duration are at least 0");
+        Require(size[op] >= 0, name, op, "its size is negative");
+        Require(duration[op] >= 0 && duration[op] < MAX_TIME_PS,
+                name,
+                op,
+                "its duration is negative or over 13 days");
     }
     CheckDependencies(depPtr, depOp, ops, name);
     Require(depOn.size() == depOp.size(), name, ops, "every dependency has its moment");
@@ -138,6 +146,21 @@ ScheduleDescription::Validate() const
                 where + " (groups)",
                 i,
                 "rank " + std::to_string(groupRank[i]) + " does not exist");
+    }
+    std::vector<size_t> lastGroup(static_cast<size_t>(ranks), groups);
+    for (size_t group = 0; group < groups; ++group)
+    {
+        for (auto i = static_cast<size_t>(groupPtr[group]);
+             i < static_cast<size_t>(groupPtr[group + 1]);
+             ++i)
+        {
+            size_t& last = lastGroup[static_cast<size_t>(groupRank[i])];
+            Require(last != group,
+                    where + " (groups)",
+                    group,
+                    "rank " + std::to_string(groupRank[i]) + " is in it twice");
+            last = group;
+        }
     }
     const size_t instances = instanceTemplate.size();
     Require(instanceGroup.size() == instances && instancePriority.size() == instances,
@@ -172,7 +195,10 @@ ScheduleDescription::Validate() const
     {
         Require(kind[op] <= OuterKind::MEMORY, where, op, "unknown kind of operation");
         Require(IsInside(rank[op], static_cast<size_t>(ranks)), where, op, "no such rank");
-        Require(duration[op] >= 0, where, op, "its duration is negative");
+        Require(duration[op] >= 0 && duration[op] < MAX_TIME_PS,
+                where,
+                op,
+                "its duration is negative or over 13 days");
         if (kind[op] != OuterKind::COLLECTIVE)
         {
             continue;

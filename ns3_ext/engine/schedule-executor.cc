@@ -209,6 +209,7 @@ ScheduleExecutor::Expand(uint32_t index)
     instance.partLeft = graph.PartCounts();
     instance.outerOp.assign(members, -1);
     instance.hasJoined.assign(members, 0);
+    instance.isEnded.assign(graph.Ops(), 0);
     instance.pools.Reset(graph.Description().pools);
     instance.membersLeft = static_cast<uint32_t>(members);
     instance.opsLeft = graph.Ops();
@@ -254,7 +255,9 @@ ScheduleExecutor::InnerReady(uint32_t index, uint32_t op)
     while (instance.poolsHeld[op] < uses)
     {
         const auto use = static_cast<size_t>(pools.usePtr[op] + instance.poolsHeld[op]);
-        if (!instance.pools.Take(static_cast<size_t>(pools.usePool[use]), op, 0))
+        if (!instance.pools.Take(static_cast<size_t>(pools.usePool[use]),
+                                 op,
+                                 m_schedule.instancePriority[index]))
         {
             return;
         }
@@ -288,6 +291,7 @@ ScheduleExecutor::InnerEnd(uint64_t instanceAndOp)
     ReleaseInner(index, op, EdgeOn::ACKED);
     Fire(index, op, EdgeOn::SENT);
     --instance.opsLeft;
+    instance.isEnded[op] = 1;
     const auto owner = static_cast<uint32_t>(instance.graph->Description().src[op]);
     --instance.partLeft[owner];
     PartProgress(index, owner);

@@ -4,9 +4,9 @@
 
 #include "../core/event-loop.h"
 #include "../core/member-handler.h"
+#include "../core/message-network.h"
 #include "fault.h"
 #include "message-log.h"
-#include "message-network.h"
 #include "pool-set.h"
 #include "schedule-description.h"
 #include "template-graph.h"
@@ -25,13 +25,14 @@ namespace ns3
 /// Something that never happened, and what it waits for; -1 where a field does not apply.
 struct WaitingItem
 {
-    std::string what;    ///< "dependency", "pool", "join", "message" or "operation".
+    std::string what;    ///< "dependency", "pool", "join", "message", "local" or "operation".
     int32_t op{-1};      ///< The schedule's operation that waits.
-    int32_t blocker{-1}; ///< For a dependency, the operation; for a pool, the pool.
+    int32_t blocker{-1}; ///< The operation to be over first: a dependency, or who holds a pool.
     int32_t instance{-1};
-    int32_t innerOp{-1};  ///< The template's operation that has not come.
-    int32_t rank{-1};     ///< Who has to do it.
-    bool isPosted{false}; ///< Whether a message was at least posted.
+    int32_t innerOp{-1};     ///< The template's operation that has not come.
+    int32_t rank{-1};        ///< Who has to do it.
+    bool isPosted{false};    ///< Whether a message was at least posted.
+    bool isDelivered{false}; ///< Whether only its acknowledgement is out.
 };
 
 /**
@@ -120,6 +121,7 @@ class ScheduleExecutor : public MessageListener
         std::vector<uint32_t> partLeft;  ///< Per member.
         std::vector<int32_t> outerOp;    ///< Per member: its participation, -1 before it joins.
         std::vector<uint8_t> hasJoined;
+        std::vector<uint8_t> isEnded; ///< Per operation, of local ones.
         PoolSet pools;
         uint32_t membersLeft{0};
         uint64_t opsLeft{0}; ///< Local operations and messages that are not over.
@@ -147,6 +149,10 @@ class ScheduleExecutor : public MessageListener
     void PostMessage(uint32_t instance, uint32_t op);
     void PlanSwap();
     void DropMessage(uint64_t id);
+    bool IsUnderWay(uint32_t op) const;
+    WaitingItem ItemOf(const char* what, uint32_t op) const;
+    WaitingItem DescribePoolWait(uint32_t op) const;
+    void DescribeJoins(uint32_t op, size_t limit, std::vector<WaitingItem>& items) const;
     void DescribeParticipation(uint32_t op, size_t limit, std::vector<WaitingItem>& items) const;
 
     static constexpr MessageId NO_MESSAGE = std::numeric_limits<MessageId>::max();

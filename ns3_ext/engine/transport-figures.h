@@ -3,11 +3,10 @@
 #define ASTRA_TRANSPORT_FIGURES_H
 
 #include "../core/units.h"
-#include "../roce/roce-nic.h"
+#include "../roce/policies.h"
+#include "../roce/wire-format.h"
 
 #include <cstdint>
-#include <map>
-#include <string>
 
 namespace ns3
 {

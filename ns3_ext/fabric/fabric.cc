@@ -5,15 +5,12 @@
 #include "fabric-device.h"
 
 #include "ns3/enum.h"
-#include "ns3/log.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace ns3
 {
-
-NS_LOG_COMPONENT_DEFINE("Fabric");
 
 NS_OBJECT_ENSURE_REGISTERED(Fabric);
 

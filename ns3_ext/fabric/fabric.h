@@ -20,7 +20,7 @@ namespace ns3
 /**
  * All ports, links and forwarding of a platform.
  *
- * A frame's life is one walk: Inject (or a source's NextFrame) -> Transmit -> arrival -> Forward ->
+ * A frame's life is one walk: Inject, or a source's NextFrame -> Transmit -> Arrive -> Enqueue ->
  * Transmit -> ... -> the sink of its last node. Switches store and forward; a frame may leave
  * a node its forwarding latency after its last byte came in.
  */
@@ -89,13 +89,8 @@ class Fabric : public Object
         m_ports[port].device = &device;
     }
 
-    /// Look again which devices somebody listens to; called when a run begins.
+    /// Look which devices somebody listens to; called when a run begins, and counts for all of it.
     void RefreshTracing();
-
-    uint32_t Ports() const
-    {
-        return static_cast<uint32_t>(m_ports.size());
-    }
 
     /// Frames that have not come to their end.
     size_t FramesInFlight() const

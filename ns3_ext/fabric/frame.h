@@ -71,7 +71,7 @@ class FrameSource
     /// Highest priority with a frame ready, or -1.
     virtual int ReadyPriority() const = 0;
 
-    /// The next frame of that priority; the port transmits it at once.
+    /// The next frame of the ready priority; the port transmits it at once.
     virtual Frame* NextFrame() = 0;
 
     /// The frame just taken is the last of its message, and its last bit leaves at that time.

@@ -38,9 +38,9 @@ PlatformDescription::Validate()
     for (size_t node = 0; node < nodes; ++node)
     {
         ranks += nodeRank[node] >= 0 ? 1 : 0;
-        if (nodeLatency[node] < 0)
+        if (nodeLatency[node] < 0 || nodeLatency[node] >= MAX_TIME_PS)
         {
-            Refuse("node", node, "its latency is negative");
+            Refuse("node", node, "its latency is negative or over 13 days");
         }
     }
     rankNode.assign(ranks, std::numeric_limits<NodeIndex>::max());
@@ -67,9 +67,9 @@ PlatformDescription::Validate()
         {
             Refuse("link", link, "its rate must be above 0 bit/s");
         }
-        if (linkDelay[link] < 0)
+        if (linkDelay[link] < 0 || linkDelay[link] >= MAX_TIME_PS)
         {
-            Refuse("link", link, "its delay is negative");
+            Refuse("link", link, "its delay is negative or over 13 days");
         }
         if (!(linkLoss[link] >= 0.0 && linkLoss[link] < 1.0))
         {

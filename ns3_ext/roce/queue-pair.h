@@ -2,8 +2,8 @@
 #ifndef ASTRA_QUEUE_PAIR_H
 #define ASTRA_QUEUE_PAIR_H
 
+#include "../core/message-network.h"
 #include "../core/units.h"
-#include "../engine/message-network.h"
 
 #include <cstdint>
 
@@ -71,7 +71,8 @@ struct QueuePair
     bool isTimed{false}; ///< A frame of this connection can be lost, or a timeout was set by hand.
     bool isTimerPending{false};
     uint8_t backoff{0};
-    TimePs lastProgress{0};
+    uint64_t dueAckPsn{0};  ///< One past the last packet sent that the receiver acknowledges.
+    TimePs lastProgress{0}; ///< Of the oldest packet with an ACK due: sent, or told of before.
     TimePs baseTimeout{0};
 
     // Receiver.

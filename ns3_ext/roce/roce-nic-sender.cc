@@ -5,12 +5,16 @@
 #include "roce-nic.h"
 #include "roce-transport.h"
 
+#include "ns3/log.h"
+
 #include <algorithm>
 #include <bit>
 #include <limits>
 
 namespace ns3
 {
+
+NS_LOG_COMPONENT_DEFINE("RoceNicSender");
 
 namespace
 {
@@ -46,6 +50,8 @@ RoceNic::SendLatencyPassed(uint64_t)
 void
 RoceNic::Submit(const MessageRequest& request)
 {
+    NS_LOG_LOGIC("message " << request.id << " of " << request.size << " B from rank "
+                            << request.src << " to rank " << request.dst);
     m_postedTrace(request.id, request.src, request.dst);
     QueuePair* queuePair = SelectQueuePair(request);
     OutgoingMessage* message = m_transport->NewMessage();
@@ -246,6 +252,7 @@ RoceNic::DataPort::NextFrame()
     ReadyRing& ring = m_ring[priority];
     QueuePair* queuePair = ring.Serve();
     m_lastStarted = queuePair->sending;
+    m_lastDestination = queuePair->dst;
     Frame* frame = m_nic.BuildDataFrame(queuePair);
     if (!m_nic.CanSend(*queuePair))
     {
@@ -265,14 +272,19 @@ RoceNic::DataPort::LastFrameStarted(TimePs end)
     if (!m_lastStarted->isSent)
     {
         m_lastStarted->isSent = true;
-        m_nic.m_fabric->Loop().ScheduleTimer(end, m_nic.m_leftHandler, m_lastStarted->id);
+        m_nic.m_fabric->Loop().ScheduleTimer(end,
+                                             m_nic.m_leftHandler,
+                                             (static_cast<uint64_t>(m_lastStarted->id) << 32) |
+                                                 m_lastDestination);
     }
 }
 
 void
-RoceNic::MessageHasLeft(uint64_t id)
+RoceNic::MessageHasLeft(uint64_t idAndDestination)
 {
-    m_transport->Listener().MessageSent(static_cast<MessageId>(id));
+    const auto id = static_cast<MessageId>(idAndDestination >> 32);
+    m_sentTrace(id, m_rank, static_cast<uint32_t>(idAndDestination));
+    m_transport->Listener().MessageSent(id);
 }
 
 Frame*
@@ -317,9 +329,15 @@ RoceNic::BuildDataFrame(QueuePair* queuePair)
     }
     // A full window opens by an ACK only, so the packet that fills it asks for one.
     frame->isAckRequested = isLast || IsWindowFull(*queuePair);
-    if (queuePair->isTimed)
+    const uint64_t outstanding = queuePair->nextPsn - queuePair->unackedPsn;
+    if (queuePair->isTimed && (frame->isAckRequested || outstanding >= m_ackAfter))
     {
-        queuePair->lastProgress = m_fabric->Loop().Now();
+        // The time runs from the oldest packet that has an ACK due, not from the newest.
+        if (queuePair->dueAckPsn <= queuePair->unackedPsn)
+        {
+            queuePair->lastProgress = m_fabric->Loop().Now();
+        }
+        queuePair->dueAckPsn = std::max(queuePair->dueAckPsn, queuePair->nextPsn);
         ArmTimer(queuePair);
     }
     return frame;
@@ -351,6 +369,7 @@ RoceNic::HandleAck(QueuePair* queuePair, uint32_t psn, bool isNak)
         done = message->next;
         const MessageId id = message->id;
         m_transport->Release(message);
+        m_ackedTrace(id, queuePair->src, queuePair->dst);
         m_transport->Listener().MessageAcked(id);
     }
     if (isOver)
@@ -402,6 +421,8 @@ RoceNic::AdvanceAcked(QueuePair* queuePair, uint64_t expected)
 void
 RoceNic::GoBack(QueuePair* queuePair)
 {
+    NS_LOG_LOGIC("queue pair " << queuePair->index << " goes back from packet "
+                               << queuePair->nextPsn << " to " << queuePair->unackedPsn);
     m_goBackTrace(queuePair->index, static_cast<uint32_t>(queuePair->unackedPsn & PSN_MASK));
     queuePair->nextPsn = queuePair->unackedPsn;
     queuePair->sentBytes = queuePair->ackedBytes;
@@ -424,7 +445,7 @@ RoceNic::Timeout(const QueuePair& queuePair) const
             timeout += m_fabric->LargestBacklog(queuePair.ackPath[hop]);
         }
     }
-    return timeout << queuePair.backoff;
+    return std::min(timeout, MAX_TIME_PS >> queuePair.backoff) << queuePair.backoff;
 }
 
 void
@@ -433,6 +454,7 @@ RoceNic::ArmTimer(QueuePair* queuePair)
     if (!queuePair->isTimerPending)
     {
         queuePair->isTimerPending = true;
+        m_transport->TimerArmed();
         m_fabric->Loop().ScheduleTimer(queuePair->lastProgress + Timeout(*queuePair),
                                        m_timerHandler,
                                        queuePair->index);
@@ -444,9 +466,10 @@ RoceNic::TimerFired(uint64_t index)
 {
     QueuePair* queuePair = m_transport->QueuePairAt(static_cast<uint32_t>(index));
     queuePair->isTimerPending = false;
-    if (queuePair->unackedPsn == queuePair->nextPsn)
+    m_transport->TimerOver();
+    if (queuePair->dueAckPsn <= queuePair->unackedPsn)
     {
-        return; // Nothing is on its way.
+        return; // No ACK is due.
     }
     if (m_fabric->Loop().Now() >= queuePair->lastProgress + Timeout(*queuePair))
     {

@@ -114,6 +114,14 @@ RoceNic::GetTypeId()
                             "A message is available to the NIC.",
                             MakeTraceSourceAccessor(&RoceNic::m_postedTrace),
                             "ns3::RoceNic::MessageTracedCallback")
+            .AddTraceSource("MessageSent",
+                            "A message's last bit has left, for the first time.",
+                            MakeTraceSourceAccessor(&RoceNic::m_sentTrace),
+                            "ns3::RoceNic::MessageTracedCallback")
+            .AddTraceSource("MessageAcked",
+                            "A message's last acknowledgement is back at the sender.",
+                            MakeTraceSourceAccessor(&RoceNic::m_ackedTrace),
+                            "ns3::RoceNic::MessageTracedCallback")
             .AddTraceSource("MessageDelivered",
                             "A message's last byte has come, at the receiver's NIC.",
                             MakeTraceSourceAccessor(&RoceNic::m_deliveredTrace),
@@ -165,9 +173,23 @@ RoceNic::SetAckBytes(int64_t bytes)
 void
 RoceNic::Install(RankId rank, Fabric& fabric, RoceTransport& transport)
 {
+    NS_LOG_FUNCTION(this << rank);
     m_rank = rank;
     m_fabric = &fabric;
     m_transport = &transport;
+    switch (m_ackPolicy)
+    {
+    case AckPolicy::PER_PACKET:
+    case AckPolicy::OUT_OF_BAND:
+        m_ackAfter = 1;
+        break;
+    case AckPolicy::EVERY:
+        m_ackAfter = m_ackEvery;
+        break;
+    case AckPolicy::PER_MESSAGE:
+        m_ackAfter = MAX_PACKETS_TO_ACK;
+        break;
+    }
     fabric.SetSink(rank, *this);
     const PlatformDescription& platform = transport.Platform();
     for (ChannelId channel = 0; channel < platform.Channels(); ++channel)

@@ -5,6 +5,7 @@
 #include "../core/member-handler.h"
 #include "../core/units.h"
 #include "../fabric/frame.h"
+#include "policies.h"
 #include "queue-pair.h"
 #include "ready-ring.h"
 #include "wire-format.h"
@@ -19,6 +20,7 @@
 #include <map>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -26,23 +28,6 @@ namespace ns3
 
 class Fabric;
 class RoceTransport;
-
-/// When a receiver acknowledges; the values are those of astra_py.engines.base.AckPolicy.
-enum class AckPolicy : uint8_t
-{
-    PER_PACKET = 0,
-    EVERY = 1,
-    PER_MESSAGE = 2,
-    OUT_OF_BAND = 3,
-};
-
-/// What limits unacknowledged bytes; the values are those of astra_py.engines.base.WindowPolicy.
-enum class WindowPolicy : uint8_t
-{
-    NONE = 0,
-    BDP = 1,
-    FIXED = 2,
-};
 
 /// What a NIC has done that the counters of its ports do not tell.
 struct NicCounters
@@ -115,6 +100,7 @@ class RoceNic : public Object, public FrameSink
         uint32_t m_ready{0}; ///< Bit p is set while ring p has queue pairs.
         std::array<ReadyRing, PRIORITIES> m_ring;
         OutgoingMessage* m_lastStarted{nullptr};
+        RankId m_lastDestination{0};
     };
 
     friend class DataPort;
@@ -146,7 +132,7 @@ class RoceNic : public Object, public FrameSink
     void ArmTimer(QueuePair* queuePair);
     void TimerFired(uint64_t index);
     void AckCameBack(uint64_t argument);
-    void MessageHasLeft(uint64_t id);
+    void MessageHasLeft(uint64_t idAndDestination);
     TimePs Timeout(const QueuePair& queuePair) const;
     TimePs UnloadedRoundTrip(const QueuePair& queuePair) const;
     TimePs PathLatency(const ChannelId* path, uint16_t hops) const;
@@ -175,6 +161,8 @@ class RoceNic : public Object, public FrameSink
     Fabric* m_fabric{nullptr};
     RoceTransport* m_transport{nullptr};
 
+    /// Unacknowledged packets after which the receiver acknowledges at the latest.
+    uint64_t m_ackAfter{1};
     std::map<ChannelId, std::unique_ptr<DataPort>> m_ports;
     std::unordered_map<uint64_t, Peer> m_peers; ///< By destination and priority.
     std::deque<MessageRequest> m_submitted;     ///< Wait for the send latency, in order.
@@ -189,6 +177,8 @@ class RoceNic : public Object, public FrameSink
     MemberHandler<RoceNic, &RoceNic::MessageHasLeft> m_leftHandler;
 
     TracedCallback<uint32_t, uint32_t, uint32_t> m_postedTrace;
+    TracedCallback<uint32_t, uint32_t, uint32_t> m_sentTrace;
+    TracedCallback<uint32_t, uint32_t, uint32_t> m_ackedTrace;
     TracedCallback<uint32_t, uint32_t, uint32_t> m_deliveredTrace;
     TracedCallback<uint32_t, uint32_t> m_timeoutTrace;
     TracedCallback<uint32_t, uint32_t> m_goBackTrace;

@@ -2,8 +2,8 @@
 #ifndef ASTRA_ROCE_TRANSPORT_H
 #define ASTRA_ROCE_TRANSPORT_H
 
+#include "../core/message-network.h"
 #include "../core/slab.h"
-#include "../engine/message-network.h"
 #include "../fabric/route-table.h"
 #include "queue-pair.h"
 #include "roce-nic.h"
@@ -71,6 +71,22 @@ class RoceTransport : public MessageNetwork
         return m_platform;
     }
 
+    void TimerArmed()
+    {
+        ++m_armedTimers;
+    }
+
+    void TimerOver()
+    {
+        --m_armedTimers;
+    }
+
+    /// Retransmission timers that are events of the loop now.
+    uint64_t ArmedTimers() const
+    {
+        return m_armedTimers;
+    }
+
     /// Sum over all NICs.
     NicCounters TotalCounters() const;
 
@@ -98,6 +114,7 @@ class RoceTransport : public MessageNetwork
     std::deque<std::vector<ChannelId>> m_pathBlocks;
     std::vector<ChannelId> m_scratchPath;
     uint64_t m_connectionCount{0};
+    uint64_t m_armedTimers{0};
 };
 
 } // namespace ns3

@@ -48,7 +48,6 @@ def absent(*names: str) -> Callable[[str], str]:
         ("Python", (sys, "version_info", (3, 14, 0)), State.FAIL),
         ("machine", (platform, "machine", lambda: "aarch64"), State.FAIL),
         ("networkx", (module, "version", absent("networkx")), State.FAIL),
-        ("matplotlib", (module, "version", absent("matplotlib")), State.OK),
         ("ns3", (module, "version", absent("ns3")), State.FAIL),
         ("ns3", (module, "version", absent()), State.FAIL),
         ("ns-3 libraries", (module, "_ns3_core_library", lambda: None), State.FAIL),

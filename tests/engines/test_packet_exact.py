@@ -87,7 +87,6 @@ def moments(columns: EngineColumns) -> tuple[int, int, int]:
     )
 
 
-@settings(deadline=None)
 @given(
     links=st.lists(st.builds(Link, rates, delays), min_size=1, max_size=6),
     latencies_ps=st.lists(latencies, min_size=5, max_size=5),
@@ -126,7 +125,7 @@ def test_delays_from_a_nanosecond_to_ten_seconds() -> None:
     assert moments(run_packet(chain(links, [0], ends, 10_000))) == (*one_message(10_000, ends, links, [0]), 10_000)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data(), ranks=st.integers(2, 17), size=st.integers(17, 60_000), payload=payloads)
 def test_ring_all_reduce(data: st.DataObject, ranks: int, size: int, payload: int) -> None:
     links = data.draw(st.lists(st.builds(Link, rates, delays), min_size=ranks, max_size=ranks))
@@ -144,7 +143,7 @@ def test_ring_all_reduce(data: st.DataObject, ranks: int, size: int, payload: in
     assert columns.end_ps == max(map(max, expected)) + ends.endpoint_delay_ps
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     ranks=st.integers(2, 17),
     part=st.integers(1, 6_000),

@@ -24,7 +24,8 @@ def test_every_attribute_and_trace_source_says_what_it_is(name: str) -> None:
 
 
 def test_the_nic_and_the_device_have_trace_sources() -> None:
-    assert set(native.trace_sources("ns3::RoceNic")) == {"MessagePosted", "MessageDelivered", "Timeout", "GoBack"}
+    moments = {f"Message{moment}" for moment in ("Posted", "Sent", "Delivered", "Acked")}
+    assert set(native.trace_sources("ns3::RoceNic")) == moments | {"Timeout", "GoBack"}
     assert set(native.trace_sources("ns3::FabricDevice")) == {"Enqueue", "PhyTxBegin", "PhyRxEnd", "PhyTxDrop"}
 
 

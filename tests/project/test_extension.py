@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,3 +46,19 @@ def test_ns3s_python_bindings_do_not_take_the_extension_for_a_library_of_theirs(
     # They load every library one folder below site-packages with "ns3" in its name.
     assert "ns3" not in library.name
     assert library.parent.name == "_ns3_ext"
+
+
+@pytest.mark.interop
+@pytest.mark.timeout(600)
+def test_ns3s_python_bindings_share_the_extensions_ns3(tmp_path: Path) -> None:
+    # Imported as their documentation has it; from an empty folder, since they search all below the current one.
+    script = """
+import astra_py._ns3_ext
+from ns import ns
+
+ns.CreateObject[ns.Node]()
+mapped = {line.split()[-1] for line in open("/proc/self/maps") if "libns3.44-core" in line}
+print(len(mapped), ns.NodeList.GetNNodes(), ns.Time.GetResolution() == ns.Time.PS)
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == ["1 1 True"], done.stderr

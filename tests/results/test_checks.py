@@ -18,17 +18,29 @@ ALL = [
     "operations",
     "participations",
     "durations",
+    "limits",
+    "priorities",
+    "data_flow",
     "messages",
     "message_bytes",
     "sent_bytes",
     "received_bytes",
+    "message_ends",
     "link_payload_bytes",
     "link_line_bytes",
+    "link_delivery",
+    "link_busy",
+    "switch_frames",
+    "switch_payload",
+    "ports_sent",
+    "ports_received",
     "dependencies",
     "moments",
     "speed",
     "nothing_left",
 ]
+#: Channels of the star: from rank 0 to the switch, and back.
+_UP, _DOWN = 0, 1
 
 
 def _failed(record: RunRecord) -> list[str]:
@@ -79,7 +91,7 @@ def test_a_message_that_was_not_delivered_is_named(record: RunRecord) -> None:
     delivered[3] = -1
     failed = run_checks(with_columns(record, message_delivered_ps=delivered))
     assert [check.name for check in failed if not check.passed] == ["messages"]
-    assert "rank 3 to rank 0: declared 1, measured 0" in str(failed[3])
+    assert "rank 3 to rank 0: declared 1, measured 0" in str(next(check for check in failed if not check.passed))
     # what is derived from messages is left out where these are wrong
     assert "link_line_bytes" not in [check.name for check in failed]
 
@@ -99,26 +111,42 @@ def test_sizes_that_are_not_those_declared_are_found(record: RunRecord) -> None:
 
 
 @pytest.mark.parametrize(
-    ("column", "check"),
+    ("column", "at", "checks"),
     [
-        ("rank_sent_payload_bytes", "sent_bytes"),
-        ("rank_received_payload_bytes", "received_bytes"),
-        ("channel_payload_bytes", "link_payload_bytes"),
-        ("channel_line_bytes", "link_line_bytes"),
+        ("rank_sent_payload_bytes", 0, ["sent_bytes"]),
+        ("rank_received_payload_bytes", 0, ["received_bytes"]),
+        ("channel_payload_bytes", _UP, ["link_payload_bytes", "link_delivery", "ports_sent"]),
+        ("channel_payload_bytes", _DOWN, ["link_payload_bytes", "link_delivery", "switch_payload"]),
+        ("channel_delivered_payload_bytes", _UP, ["link_delivery", "switch_payload"]),
+        ("channel_delivered_payload_bytes", _DOWN, ["link_delivery", "ports_received"]),
+        ("channel_line_bytes", _UP, ["link_line_bytes", "link_busy"]),
+        ("channel_frames", _DOWN, ["switch_frames"]),
+        ("channel_busy_ps", _UP, ["link_busy"]),
     ],
 )
 @pytest.mark.parametrize("by", [1, -1])
-def test_one_byte_more_or_less_on_a_counter_is_found(record: RunRecord, column: str, check: str, by: int) -> None:
-    assert _failed(with_columns(record, **{column: _bump(getattr(record.columns, column), by)})) == [check]
+def test_one_more_or_less_on_a_counter_is_found(
+    record: RunRecord, column: str, at: int, checks: list[str], by: int
+) -> None:
+    assert _failed(with_columns(record, **{column: _bump(getattr(record.columns, column), by, at)})) == checks
 
 
 def test_more_line_bytes_are_right_only_where_packets_were_sent_again(record: RunRecord) -> None:
     columns = record.columns
-    more = {"channel_line_bytes": _bump(columns.channel_line_bytes, 1082)}
-    again = {"message_retransmitted_packets": _bump(columns.message_retransmitted_packets)}
+    more = {
+        "channel_line_bytes": _bump(columns.channel_line_bytes, 1082),
+        "channel_busy_ps": _bump(columns.channel_busy_ps, 1082 * 80),
+    }
+    again = {
+        "message_retransmitted_packets": _bump(columns.message_retransmitted_packets),
+        "channel_data_frames": columns.channel_payload_bytes // 1000,
+    }
     assert _failed(with_columns(record, **more)) == ["link_line_bytes"]
     assert _failed(with_columns(record, **more, **again)) == []
-    less = {"channel_line_bytes": _bump(columns.channel_line_bytes, -1)}
+    less = {
+        "channel_line_bytes": _bump(columns.channel_line_bytes, -1),
+        "channel_busy_ps": _bump(columns.channel_busy_ps, -80),
+    }
     assert _failed(with_columns(record, **less, **again)) == ["link_line_bytes"]
 
 
@@ -181,7 +209,8 @@ def test_computes_are_held_to_their_durations_and_order() -> None:
     assert _failed(_locals([10, 20])) == []
     assert _failed(_locals([15, 25])) == []
     assert _failed(_locals([10, 21])) == ["durations"]
-    assert _failed(_locals([9, 19])) == ["dependencies"]
+    # the second starts while the first, which it waits for, still holds the stream that both need
+    assert _failed(_locals([9, 19])) == ["limits", "dependencies"]
 
 
 def test_latencies_of_the_endpoints_count_in_the_least_time_of_a_message() -> None:
@@ -219,10 +248,16 @@ def test_frames_left_over_are_found(record: RunRecord) -> None:
     assert "frames_in_flight: declared 0, measured 2" in str(failed[0])
 
 
+@pytest.mark.parametrize("name", ["frames_in_flight", "events_left"])
+def test_what_is_left_over_has_to_be_reported(record: RunRecord, name: str) -> None:
+    counters = {key: value for key, value in record.columns.counters.items() if key != name}
+    assert _failed(with_columns(record, counters=counters)) == ["nothing_left"]
+
+
 def test_failed_checks_raise_with_both_sides(record: RunRecord) -> None:
     checks = run_checks(with_columns(record, rank_sent_payload_bytes=_bump(record.columns.rank_sent_payload_bytes)))
     with pytest.raises(
-        CheckError, match=r"1 of 13 checks failed.*\n.*rank 0: declared 60,000, measured 60,001"
+        CheckError, match=r"1 of 23 checks failed.*\n.*rank 0: declared 60,000, measured 60,001"
     ) as caught:
         require_passed(checks)
     assert caught.value.exit_code == 3
@@ -244,6 +279,12 @@ def test_a_limit_is_an_error_with_its_reason(record: RunRecord, reason: ExitReas
     with pytest.raises(SimulationError, match="limit reached: 4 of 4 operations done") as caught:
         require_completed(with_columns(record, exit_reason=reason))
     assert caught.value.reason == reason
+
+
+def test_a_simulator_that_was_stopped_from_outside_is_an_error(record: RunRecord) -> None:
+    with pytest.raises(SimulationError, match=r"stopped from outside .*: 4 of 4 operations done at") as caught:
+        require_completed(with_columns(record, exit_reason=ExitReason("stopped")))
+    assert caught.value.reason == "stopped"
 
 
 def test_collectives_without_a_message_are_no_work() -> None:

@@ -2,7 +2,7 @@
 #ifndef ASTRA_MESSAGE_NETWORK_H
 #define ASTRA_MESSAGE_NETWORK_H
 
-#include "../core/units.h"
+#include "units.h"
 
 #include <cstdint>
 

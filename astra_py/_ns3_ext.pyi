@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Written by `make stubs` from the bindings; not edited by hand.
+"""
+The packet engine: event core, fabric, RoCE and schedule executor, in ns-3.
+"""
+
+from __future__ import annotations
+import numpy
+import numpy.typing
+import typing
+
+__all__: list[str] = ["PacketRun", "RouteTable", "attributes", "run_analytic", "trace_sources"]
+
+class RouteTable:
+    """
+    Shortest paths with seeded equal-cost choices, as flows take them.
+    """
+    def __init__(self, platform: typing.Any, seed: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+    def paths(
+        self,
+        src: numpy.typing.NDArray[numpy.int32],
+        dst: numpy.typing.NDArray[numpy.int32],
+        qp: numpy.typing.NDArray[numpy.int32],
+    ) -> tuple:
+        """
+        Ways of flows: (ptr i64[k + 1], channel i32[...]), rows compressed.
+
+        src, dst (ranks) and qp (queue pair numbers) are i32[k]. Raises ConfigError when there is no way.
+        """
+
+class PacketRun:
+    """
+    A schedule on a platform in ns-3; one at a time in a process.
+    """
+    def __init__(
+        self, platform: typing.Any, schedule: typing.Any, transport: typing.Any, options: typing.Any
+    ) -> None: ...
+    def close(self) -> None:
+        """
+        Take everything out of ns-3 again; harmless when done twice.
+        """
+    def run(self, progress: typing.Any) -> dict:
+        """
+        Run to the end, once; returns the columns of EngineColumns by name.
+        """
+    @property
+    def node_ids(self) -> list[int]:
+        """
+        Where the platform's nodes are in ns-3's NodeList.
+        """
+
+def attributes(type_name: str) -> dict:
+    """
+    Attributes of an ns-3 class by name: help, default, type, is_settable.
+    """
+
+def run_analytic(platform: typing.Any, schedule: typing.Any, transport: typing.Any, options: typing.Any) -> dict:
+    """
+    Run a schedule on LogGP; returns the columns of EngineColumns by name.
+    """
+
+def trace_sources(type_name: str) -> dict:
+    """
+    Trace sources of an ns-3 class: name to help.
+    """
