@@ -12,10 +12,10 @@
   its messages are sent and those to it are notified (at ``notify_on`` + the endpoint delay).
 * A window lets a queue pair send while its unacknowledged payload is below the window.
 * At one instant: (0) last bytes, by channel. A port whose last frame has left, this instant included, and that has
-  nothing queued starts at once what is to be passed on by it. (1) All that is timed, in order of scheduling; but what
-  follows an arrival or a timer after no time follows at once. (2) Picks of all other free ports, by port: ACKs (where
-  they share the data's class, only those made here), then what is passed on, then packets of the ready queue pairs in
-  turn, by ((destination - own - 1) mod ranks, queue pair), from after the last.
+  nothing queued starts at once an ACK made here or a frame to be passed on. (1) All that is timed, in order of
+  scheduling; but what follows an arrival or a timer after no time follows at once. (2) Picks of all other free ports,
+  by port: ACKs (where they share the data's class, only those made here), then what is passed on, then packets of the
+  ready queue pairs in turn, by ((destination - own - 1) mod ranks, queue pair), from after the last.
 """
 
 from __future__ import annotations
@@ -263,12 +263,12 @@ class Simulator:
             self.receive_packet(frame)
 
     def enqueue(self, frame: Frame) -> None:
-        """Put a frame into the queue of the port it goes on by; an idle port starts what is to be passed on at once."""
+        """Put a frame into the queue of the port it goes on by; an idle port starts it at once."""
         number = frame.route[frame.hop]
         port = self.ports[number]
         is_idle = port.end_ps <= self.now and not any(port.fifos)
         port.fifos[0 if frame.is_ack and (frame.hop == 0 or not self.t.is_ack_class_shared) else 1].append(frame)
-        (self.pick if frame.hop and is_idle else self.wake)(number)
+        (self.pick if is_idle else self.wake)(number)
 
     def receive_packet(self, frame: Frame) -> None:
         qp, t = frame.qp, self.t
