@@ -230,6 +230,15 @@ def test_a_limit_ends_the_run_with_its_reason(job: Path) -> None:
     assert caught.value.reason == "event_limit"
 
 
+def test_a_limit_says_at_which_simulated_time_the_run_was_cut() -> None:
+    run = one_collective(load_scenario({"platform": {"ranks": 2}}, ["limits.max_time=50us"]), "sendrecv", 1 << 20)
+    with pytest.raises(
+        ap.SimulationError, match=r"time limit reached: 0 of 2 operations done at 49\.9\d+ us"
+    ) as caught:
+        run.run()
+    assert caught.value.reason == "time_limit"
+
+
 def test_a_mapping_is_a_scenario_too(job: Path) -> None:
     tree = {"platform": {"ranks": 2}, "workload": {"file": str(job.with_name("job.txt")), "iterations": 1}}
     result = ap.load(tree, "platform.ranks=3").run()
