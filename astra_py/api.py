@@ -264,7 +264,7 @@ class Run:
             return estimate_run(self.schedule, self.platform, self.transport, self.scenario.seed, route_paths)
 
     def run(self, *, progress: Progress | None = None) -> Result:
-        """Run the scenario.
+        """Run the scenario. Packet runs of one process follow one another: one in another thread waits for its turn.
 
         Parameters
         ----------
