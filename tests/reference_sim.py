@@ -11,11 +11,11 @@
   rank's operations start no earlier than one endpoint delay after it joined; its part ends when its local work is done,
   its messages are sent and those to it are notified (at ``notify_on`` + the endpoint delay).
 * A window lets a queue pair send while its unacknowledged payload is below the window.
-* At one instant: (0) last bytes, by channel. A port whose last frame has left, this instant included, and that has
-  nothing queued starts at once an ACK made here or a frame to be passed on. (1) All that is timed, in order of
-  scheduling; but what follows an arrival or a timer after no time follows at once. (2) Picks of all other free ports,
-  by port: ACKs (where they share the data's class, only those made here), then what is passed on, then packets of the
-  ready queue pairs in turn, by ((destination - own - 1) mod ranks, queue pair), from after the last.
+* At one instant: (0) last bytes, by channel, those of one channel as they arrived. A port whose last frame has left,
+  this instant included, and that has nothing queued starts at once an ACK made here or a frame to be passed on. (1) All
+  that is timed, in order of scheduling; but what follows an arrival or a timer after no time follows at once. (2) Picks
+  of all other free ports, by port: ACKs (where they share the data's class, only those made here), then what is passed
+  on, then packets of ready queue pairs in turn, by ((destination - own - 1) mod ranks, queue pair), after the last.
 """
 
 from __future__ import annotations
@@ -243,20 +243,20 @@ class Simulator:
     def start(self, number: int, frame: Frame) -> None:
         port, channel = self.ports[number], self.channels[number]
         bits, rate = 8 * frame.line_bytes, channel.rate_bps
-        nearest = (2 * bits * 10**9 + rate) // (2 * rate) * 1000
+        nearest = max((2 * bits * 10**9 + rate) // (2 * rate), 1) * 1000
         port.end_ps = end = self.now + (nearest if self.t.is_ns_nearest else -(-bits * 10**12 // rate))
         port.frames += 1
         port.line_bytes += frame.line_bytes
         if frame.hop == 0 and frame.is_last and not frame.is_ack:
             self.at(end, lambda: self.notify(frame.op, SENT))
         self.at(end, lambda: self.pick(number), PICK, number)
-        self.at(end + channel.delay_ps, lambda: self.last_byte(frame, number), LAST_BYTE, number)
+        self.at(end + channel.delay_ps, lambda: self.last_byte(frame, number), LAST_BYTE, 2 * number + 1)
 
     def last_byte(self, frame: Frame, number: int) -> None:
         frame.hop += 1
         if frame.hop < len(frame.route):
             latency = self.nodes[self.channels[number].rx].latency_ps
-            self.at(self.now + latency, lambda: self.enqueue(frame), LAST_BYTE, number)
+            self.at(self.now + latency, lambda: self.enqueue(frame), LAST_BYTE, 2 * number)
         elif frame.is_ack:
             self.receive_ack(frame)
         else:

@@ -328,6 +328,18 @@ def test_port_whose_frame_leaves_now_is_idle_unless_more_is_queued(
     assert sim.acked[2] == 2 * (FIRST + HOP) + (ACK + HOP) + wait + ACK + HOP
 
 
+def test_frames_of_one_channel_take_their_places_as_they_arrived() -> None:
+    # Rank 1 passes rank 0's data on after as long as an empty message takes; the ACK for that one goes by rank 2 too.
+    line, channels, route = line_of_ranks()
+    nodes = [line[0], Node(1, 9_800), line[2]]
+    channels.append(Channel(2, 0, 80 * GBPS, HOP))
+    ops = [Op(0, 2, FULL), Op(0, 1, 0, deps=((0, SENT),))]
+    detour = lambda src, dst, qp: (2, 4) if (src, dst) == (1, 0) else route(src, dst, qp)  # noqa: E731
+    sim = Simulator(nodes, channels, detour, Transport(payload=FULL), ops, [0] * 3).run()
+    assert sim.delivered == [2 * (FIRST + HOP) + 9_800, FIRST + 9_800 + HOP]
+    assert sim.acked[1] == 2 * (FIRST + HOP) + 9_800 + 2 * ACK + HOP
+
+
 def test_what_follows_after_no_time_goes_before_timers() -> None:
     ops = [Op(1, 0, FULL), Op(0, duration_ps=2 * (FIRST + HOP))]
     ops += [Op(0, 1, FULL, deps=((1, SENT),)), Op(0, 1, FULL, deps=((0, DELIVERED),))]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.collectives.schedule import OuterKind
-from astra_py.engines.base import AckPolicy, ExitReason
+from astra_py.engines.base import ExitReason
 from astra_py.errors import CheckError, DeadlockError, SimulationError
 from astra_py.results.balance import check_links, check_ports, check_switches
 from astra_py.results.causality import check_dependencies, check_moments, check_speed
@@ -239,9 +239,7 @@ def _link_bytes(record: RunRecord) -> list[Check]:
 
 
 def _nothing_left(record: RunRecord) -> Check:
-    # an acknowledgement out of band is an event, and that of a needless repetition may be under way when all is done
-    is_acked_by_events = record.transport.ack_policy == AckPolicy.OUT_OF_BAND and record.has_repetitions
-    left = ("frames_in_flight",) if is_acked_by_events else ("frames_in_flight", "events_left")
+    left = ("frames_in_flight", "events_left")
     return compare(
         "nothing_left",
         "frames under way or events to come at the end",

@@ -255,19 +255,6 @@ def test_what_is_left_over_has_to_be_reported(record: RunRecord, name: str) -> N
     assert _failed(with_columns(record, counters=counters)) == ["nothing_left"]
 
 
-def test_acknowledgements_out_of_band_may_outlast_a_run_with_repetitions(record: RunRecord) -> None:
-    left = with_columns(record, counters={**record.columns.counters, "events_left": 2})
-    again = with_columns(left, message_retransmitted_packets=left.columns.message_retransmitted_packets + 1)
-    out_of_band = replace(record.transport, ack_policy=AckPolicy.OUT_OF_BAND)
-    for run, found in (
-        (left, True),
-        (again, True),
-        (replace(left, transport=out_of_band), True),
-        (replace(again, transport=out_of_band), False),
-    ):
-        assert ("nothing_left" in _failed(run)) == found
-
-
 def test_failed_checks_raise_with_both_sides(record: RunRecord) -> None:
     checks = run_checks(with_columns(record, rank_sent_payload_bytes=_bump(record.columns.rank_sent_payload_bytes)))
     with pytest.raises(
