@@ -20,6 +20,7 @@ import numpy as np
 
 import astra_py
 from astra_py.collectives import DEFAULT_ALGORITHMS, SystemModel, declared_rank_bytes, find_algorithm, lower
+from astra_py.collectives.registry import require_runnable
 from astra_py.collectives.schedule import PoolOrder
 from astra_py.config import load_scenario
 from astra_py.engines.base import TimeRounding
@@ -96,9 +97,21 @@ def one_collective(
 
     Raises
     ------
-    ConfigError : a rank of ``group`` is not on the platform.
+    ConfigError : no algorithm of ``kind`` is registered, the size or a rank of ``group`` is no whole number, or a rank
+        is not on the platform.
     """
+    require_runnable(kind)
+    size_bytes = _whole(size_bytes, f"{kind}: size_bytes")
+    if group is not None:
+        group = tuple(_whole(rank, f"{kind}: a rank of the group") for rank in group)
     return Run(scenario, alone=(kind, size_bytes, group), started=started)
+
+
+def _whole(value: Any, what: str) -> int:
+    """``value`` as a Python integer, if it is an integer of Python or numpy."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise ConfigError(f"{what} is {value!r}; allowed: a whole number")
+    return int(value)
 
 
 class Run:
@@ -272,7 +285,7 @@ class Run:
             return estimate_run(self.schedule, self.platform, self.transport, self.scenario.seed, route_paths)
 
     def run(self, *, progress: Progress | None = None) -> Result:
-        """Run the scenario.
+        """Run the scenario. Packet runs of one process follow one another: one in another thread waits for its turn.
 
         Parameters
         ----------

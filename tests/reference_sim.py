@@ -12,11 +12,11 @@
   its messages are sent and those to it are notified (at ``notify_on`` + the endpoint delay).
 * A window lets a queue pair send while its unacknowledged payload is below it. A way of scale-up links has no window,
   packets of 4,096 B and out-of-band ACKs; a packet's line bytes there are max(payload, 16) over the link's efficiency.
-* At one instant: (0) last bytes, by channel. A port whose last frame has left, this instant included, and that has
-  nothing queued starts at once what is to be passed on by it. (1) All that is timed, in order of scheduling; but what
-  follows an arrival or a timer after no time follows at once. (2) Picks of all other free ports, by port: ACKs (where
-  they share the data's class, only those made here), then what is passed on, then packets of the ready queue pairs in
-  turn, by ((destination - own - 1) mod ranks, queue pair), from after the last.
+* At one instant: (0) last bytes, by channel, those of one channel as they arrived. A port whose last frame has left,
+  this instant included, and that has nothing queued starts at once an ACK made here or a frame to be passed on. (1) All
+  that is timed, in order of scheduling; but what follows an arrival or a timer after no time follows at once. (2) Picks
+  of all other free ports, by port: ACKs (where they share the data's class, only those made here), then what is passed
+  on, then packets of ready queue pairs in turn, by ((destination - own - 1) mod ranks, queue pair), after the last.
 """
 
 from __future__ import annotations
@@ -246,30 +246,30 @@ class Simulator:
         port, channel = self.ports[number], self.channels[number]
         part, rate = channel.efficiency_ppm, channel.rate_bps
         line = -(-max(frame.payload, 16) * 10**6 // part) if part else frame.line_bytes
-        nearest = (16 * line * 10**9 + rate) // (2 * rate) * 1000
+        nearest = max((16 * line * 10**9 + rate) // (2 * rate), 1) * 1000
         port.end_ps = end = self.now + (nearest if self.t.is_ns_nearest else -(-8 * line * 10**12 // rate))
         port.frames += 1
         port.line_bytes += line
         if frame.hop == 0 and frame.is_last and not frame.is_ack:
             self.at(end, lambda: self.notify(frame.op, SENT))
         self.at(end, lambda: self.pick(number), PICK, number)
-        self.at(end + channel.delay_ps, lambda: self.last_byte(frame, number), LAST_BYTE, number)
+        self.at(end + channel.delay_ps, lambda: self.last_byte(frame, number), LAST_BYTE, 2 * number + 1)
 
     def last_byte(self, frame: Frame, number: int) -> None:
         frame.hop += 1
         if frame.hop < len(frame.route):
             latency = self.nodes[self.channels[number].rx].latency_ps
-            self.at(self.now + latency, lambda: self.enqueue(frame), LAST_BYTE, number)
+            self.at(self.now + latency, lambda: self.enqueue(frame), LAST_BYTE, 2 * number)
         else:
             (self.receive_ack if frame.is_ack else self.receive_packet)(frame)
 
     def enqueue(self, frame: Frame) -> None:
-        """Put a frame into the queue of the port it goes on by; an idle port starts what is to be passed on at once."""
+        """Put a frame into the queue of the port it goes on by; an idle port starts it at once."""
         number = frame.route[frame.hop]
         port = self.ports[number]
         is_idle = port.end_ps <= self.now and not any(port.fifos)
         port.fifos[0 if frame.is_ack and (frame.hop == 0 or not self.t.is_ack_class_shared) else 1].append(frame)
-        (self.pick if frame.hop and is_idle else self.wake)(number)
+        (self.pick if is_idle else self.wake)(number)
 
     def receive_packet(self, frame: Frame) -> None:
         qp, t = frame.qp, frame.qp.t

@@ -45,7 +45,7 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
 def test_every_public_name_is_there() -> None:
     for name in ap.__all__:
         assert getattr(ap, name) is not None, name
-        assert name in dir(ap)
+    assert dir(ap) == sorted(ap.__all__)
     with pytest.raises(AttributeError, match="no attribute 'lode'"):
         _ = ap.lode
 
@@ -230,6 +230,15 @@ def test_a_limit_ends_the_run_with_its_reason(job: Path) -> None:
     assert caught.value.reason == "event_limit"
 
 
+def test_a_limit_says_at_which_simulated_time_the_run_was_cut() -> None:
+    run = one_collective(load_scenario({"platform": {"ranks": 2}}, ["limits.max_time=50us"]), "sendrecv", 1 << 20)
+    with pytest.raises(
+        ap.SimulationError, match=r"time limit reached: 0 of 2 operations done at 49\.9\d+ us"
+    ) as caught:
+        run.run()
+    assert caught.value.reason == "time_limit"
+
+
 def test_a_mapping_is_a_scenario_too(job: Path) -> None:
     tree = {"platform": {"ranks": 2}, "workload": {"file": str(job.with_name("job.txt")), "iterations": 1}}
     result = ap.load(tree, "platform.ranks=3").run()
@@ -315,6 +324,23 @@ def test_one_collective_among_some_ranks() -> None:
     assert result.messages[["src", "dst"]].to_numpy().tolist() == [[4, 1]]
     with pytest.raises(ap.ConfigError, match="rank 6 is not on the platform; allowed: 0 to 5"):
         one_collective(scenario, "sendrecv", 4096, (4, 6)).run()
+
+
+def test_one_collective_takes_whole_numbers_of_any_kind_and_nothing_else() -> None:
+    scenario = load_scenario({"platform": {"ranks": 4}})
+    plain = one_collective(scenario, "sendrecv", 1000, (2, 1))
+    assert one_collective(scenario, "sendrecv", np.int64(1000), (np.int32(2), 1)).digest == plain.digest
+    for size_bytes in (1.5, "1MiB", True, None):
+        with pytest.raises(ap.ConfigError, match=r"sendrecv: size_bytes is .*; allowed: a whole number"):
+            one_collective(scenario, "sendrecv", size_bytes)  # type: ignore[arg-type]
+    with pytest.raises(ap.ConfigError, match="sendrecv: a rank of the group is True"):
+        one_collective(scenario, "sendrecv", 1000, (0, True))
+    with pytest.raises(ap.WorkloadError, match="'all_reduce': size_bytes = 9223372036854775807 is outside 0 to 2"):
+        one_collective(scenario, "all_reduce", 2**63 - 1).run()
+    with pytest.raises(ap.ConfigError, match="unknown collective 'allreduce'; allowed: all_reduce, "):
+        one_collective(scenario, "allreduce", 1000)
+    with pytest.raises(ap.ConfigError, match="broadcast: no algorithm of it is registered"):
+        one_collective(scenario, "broadcast", 1000)
 
 
 def test_the_digest_of_one_collective_is_its_own() -> None:

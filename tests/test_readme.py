@@ -15,7 +15,9 @@ from astra_py.cli.app import COMMANDS, command
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 PICTURES = re.findall(r"<!-- astra-py (.*?) -->\n```\n(.*?)```", README, re.DOTALL)
-EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+ALGORITHMS = (ROOT / "docs" / "algorithms.md").read_text()
+FORMATS = (ROOT / "docs" / "formats.md").read_text()
+EXAMPLES = re.findall(r"```python\n(.*?)```", README + ALGORITHMS, re.DOTALL)
 COMMAND_LINES = re.findall(r"^    astra-py (.*)$", README, re.MULTILINE)
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
@@ -59,8 +61,15 @@ def test_the_examples_run(example: str) -> None:
 
 def test_there_is_a_picture_and_there_are_examples() -> None:
     assert len(PICTURES) == 1
-    assert len(EXAMPLES) == 2
+    assert len(EXAMPLES) == 3
     assert COMMAND_LINES
+
+
+def test_the_smallest_scenario_and_workload_run(capsys: pytest.CaptureFixture[str]) -> None:
+    ((scenario, workload),) = re.findall(r"```toml\n(.*?)```.*?```\n(HYBRID_DLRM.*?)```", FORMATS, re.DOTALL)
+    Path("job.toml").write_text(scenario)
+    Path("job.txt").write_text(workload)
+    assert "4 ranks on single_switch" in _run(capsys, "run job.toml")
 
 
 def test_every_command_is_listed() -> None:

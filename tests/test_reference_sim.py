@@ -125,7 +125,7 @@ def test_recurrence_has_its_closed_form_at_equal_rates(h: int, size: int) -> Non
     assert arrived == equal_rates(lines, 100 * GBPS, [link.delay_ps for link in links], 300_000)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     data=st.data(), ranks=st.integers(2, 17), size=st.integers(0, 60_000), payload=st.sampled_from([333, 1000, 4096])
 )
@@ -145,7 +145,7 @@ def test_halving_doubling_follows_the_recurrence(ranks: int) -> None:
     assert run_stepwise(star(links, links, 300_000), ends, *steps) == stepwise(*steps, ends, links, links, 300_000)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     ranks=st.integers(2, 17),
     part=st.integers(0, 6_000),
@@ -287,6 +287,18 @@ def test_idle_rank_serves_what_comes_by_the_lower_channel(
     assert sim.delivered[0] == FIRST + HOP + data_wait + FIRST + HOP
 
 
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_rank_sends_its_ack_before_what_waits_to_be_passed_on(is_shared: bool) -> None:
+    # Rank 1's own frame for rank 2 is under way when, first, data for rank 2 comes by and, then, rank 2's message.
+    nodes, channels, route = line_of_ranks()
+    ops = [Op(1, 2, FULL), Op(0, 2, FULL), Op(2, 1, FULL)]
+    join = [FIRST // 4, FIRST + HOP, FIRST // 3]
+    figures = Transport(payload=FULL, is_ack_class_shared=is_shared)
+    sim = Simulator(nodes, channels, route, figures, ops, join).run()
+    assert sim.acked[2] == join[1] + FIRST + ACK + HOP
+    assert sim.delivered[1] == join[1] + FIRST + ACK + FIRST + HOP
+
+
 def test_rank_passes_on_acks_of_a_shared_class_in_turn_with_data() -> None:
     # The ACK for rank 2's message follows rank 0's data to rank 1, whose own frame is under way: which goes on first?
     ops = [Op(2, 0, FULL), Op(0, 2, 40 * FULL), Op(1, 2, 60 * FULL)]
@@ -300,14 +312,32 @@ def test_rank_passes_on_acks_of_a_shared_class_in_turn_with_data() -> None:
     assert shared > own
 
 
-@pytest.mark.parametrize(("data_from", "ack_from", "wait"), [(1, 2, FIRST), (2, 1, 0)])
-def test_port_whose_frame_leaves_now_is_idle(data_from: int, ack_from: int, wait: int) -> None:
+@pytest.mark.parametrize(
+    ("data_from", "ack_from", "is_data_queued", "wait"), [(1, 2, False, FIRST), (2, 1, False, 0), (1, 2, True, 0)]
+)
+def test_port_whose_frame_leaves_now_is_idle_unless_more_is_queued(
+    data_from: int, ack_from: int, is_data_queued: bool, wait: int
+) -> None:
     # As the first data frame leaves the switch for rank 0, the second one and an ACK reach it.
     ops = [Op(data_from, 0, FULL), Op(data_from, 0, FULL), Op(0, ack_from, FULL)]
-    join = [0, 0, 0]
+    join = [0, 0, 0, 2 * HOP + ACK + FIRST // 2]
     join[data_from] = 2 * HOP + ACK
-    sim = Simulator(*even_star(3), Transport(payload=FULL), ops, join).run()
+    if is_data_queued:
+        ops.append(Op(3, 0, FULL))
+    sim = Simulator(*even_star(4), Transport(payload=FULL), ops, join).run()
     assert sim.acked[2] == 2 * (FIRST + HOP) + (ACK + HOP) + wait + ACK + HOP
+
+
+def test_frames_of_one_channel_take_their_places_as_they_arrived() -> None:
+    # Rank 1 passes rank 0's data on after as long as an empty message takes; the ACK for that one goes by rank 2 too.
+    line, channels, route = line_of_ranks()
+    nodes = [line[0], Node(1, 9_800), line[2]]
+    channels.append(Channel(2, 0, 80 * GBPS, HOP))
+    ops = [Op(0, 2, FULL), Op(0, 1, 0, deps=((0, SENT),))]
+    detour = lambda src, dst, qp: (2, 4) if (src, dst) == (1, 0) else route(src, dst, qp)  # noqa: E731
+    sim = Simulator(nodes, channels, detour, Transport(payload=FULL), ops, [0] * 3).run()
+    assert sim.delivered == [2 * (FIRST + HOP) + 9_800, FIRST + 9_800 + HOP]
+    assert sim.acked[1] == 2 * (FIRST + HOP) + 9_800 + 2 * ACK + HOP
 
 
 def test_what_follows_after_no_time_goes_before_timers() -> None:

@@ -85,8 +85,8 @@ def _top(
 ) -> None:
     """Simulate distributed training, packet by packet, in ns-3.
 
-    Results go to standard output, progress and errors to standard error. Exit codes: 0 fine, 1 a comparison out of
-    tolerance, 2 usage or configuration, 3 the simulation failed, 4 an engine crashed, 130 interrupted.
+    Results go to standard output, progress and errors to standard error. Exit codes: 0 fine, 2 usage or
+    configuration, 3 the simulation failed, 4 an engine crashed, 130 interrupted.
     """
 
 

@@ -45,8 +45,10 @@ def collective(
     engine: Annotated[
         str | None, typer.Option(help="packet or analytic; the scenario's without it.", show_default=False)
     ] = None,
-    src: Annotated[int | None, typer.Option(help="Sending rank of sendrecv.", show_default=False)] = None,
-    dst: Annotated[int | None, typer.Option(help="Receiving rank of sendrecv.", show_default=False)] = None,
+    src: Annotated[int | None, typer.Option(help="Sending rank of sendrecv; 0 without it.", show_default=False)] = None,
+    dst: Annotated[
+        int | None, typer.Option(help="Receiving rank of sendrecv; 1 without it.", show_default=False)
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a size.")] = False,
     form: Annotated[str, typer.Option("--format", help="table, or nccl: the columns of nccl-tests.")] = "table",
     is_quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
@@ -58,8 +60,13 @@ def collective(
         raise ConfigError(f"--json and --format {form}: both are given; allowed: one of the two")
     group = _group(kind, src, dst)
     wanted = parse_sizes(sizes)
+    # a message of no bytes still has its headers; of the other collectives nothing is left
+    if kind != "sendrecv" and 0 in wanted:
+        raise ConfigError(f"--sizes {sizes!r}: {kind} of 0 bytes sends nothing; allowed: sizes above 0")
     rows = []
     settings = _settings(kind, scenario, list(overrides or []), algorithm, engine)
+    if settings.platform.ranks == 1:
+        raise ConfigError(f"platform.ranks = 1: {kind} has nobody to send to; allowed here: 2 or more")
     for size_bytes in wanted:
         rows.append(_time_one(settings, kind, size_bytes, group, is_quiet=is_quiet))
         if as_json:
@@ -73,17 +80,17 @@ def collective(
 
 def _group(kind: str, src: int | None, dst: int | None) -> tuple[int, ...] | None:
     """The ranks that take part where these are not all: sender and receiver of sendrecv."""
-    from astra_py.collectives import DEFAULT_ALGORITHMS, algorithm_names
+    from astra_py.collectives.registry import require_runnable
 
-    if not algorithm_names(kind):
-        raise ConfigError(f"{kind}: no algorithm of it yet; there are some of {', '.join(DEFAULT_ALGORITHMS)}")
+    require_runnable(kind)
     if kind != "sendrecv":
         if src is not None or dst is not None:
             raise ConfigError(f"--src and --dst: only sendrecv takes them, not {kind}")
         return None
-    if src is None or dst is None or src == dst:
-        raise ConfigError(f"sendrecv needs two different ranks: --src A --dst B, not {src} and {dst}")
-    return src, dst
+    pair = (0 if src is None else src, 1 if dst is None else dst)
+    if pair[0] == pair[1]:
+        raise ConfigError(f"sendrecv needs two different ranks: --src A --dst B, not {pair[0]} twice")
+    return pair
 
 
 def _settings(

@@ -24,6 +24,8 @@ __all__ = ["INTERRUPTED", "print_json", "print_table", "scenario_from", "with_ex
 INTERRUPTED = 130
 #: Exit code where the reader of the output went away: 128 + SIGPIPE.
 _BROKEN_PIPE = 141
+#: Exit code where the output has no room, or cannot be written for another reason of the user's machine.
+_NOT_WRITTEN = 2
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -35,7 +37,10 @@ def with_exit_codes(function: Callable[_P, _R]) -> Callable[_P, _R]:
     @functools.wraps(function)
     def command(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         try:
-            return function(*args, **kwargs)
+            returned = function(*args, **kwargs)
+            # what cannot be written is found here, while there is somebody to tell
+            sys.stdout.flush()
+            return returned
         except AstraPyError as error:
             notes = "".join(f"\n  {note}" for note in getattr(error, "__notes__", ()))
             print(f"error: {error}{notes}", file=sys.stderr)
@@ -44,11 +49,21 @@ def with_exit_codes(function: Callable[_P, _R]) -> Callable[_P, _R]:
             print("interrupted", file=sys.stderr)
             raise typer.Exit(INTERRUPTED) from interrupt
         except BrokenPipeError as pipe:
-            # Python would complain once more when it flushes at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _drop_output()
             raise typer.Exit(_BROKEN_PIPE) from pipe
+        except OSError as error:
+            if error.filename is not None:
+                raise
+            _drop_output()
+            print(f"error: standard output cannot be written: {error.strerror}", file=sys.stderr)
+            raise typer.Exit(_NOT_WRITTEN) from error
 
     return command
+
+
+def _drop_output() -> None:
+    """Let standard output go nowhere: Python would complain once more when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def scenario_from(arguments: Sequence[str]) -> Scenario:

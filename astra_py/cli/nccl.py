@@ -16,8 +16,9 @@ _COUNTED_PER_RANK = ("all_to_all", "all_gather", "reduce_scatter")
 def nccl_table(rows: list[dict[str, Any]]) -> str:
     """Thirteen columns a size: size, count, type, redop, root; time, algbw, busbw, #wrong out of place, and in place.
 
-    A simulated collective has one time for both places, and no data that could be wrong (N/A). Sizes that are no whole
-    number of elements print the count rounded down.
+    A simulated collective has no data that could be wrong, and it is not said where they would lie: its time stands
+    under out of place, and what is not measured is N/A. Sizes that are no whole number of elements print the count
+    rounded down.
 
     Parameters
     ----------
@@ -34,13 +35,19 @@ def nccl_table(rows: list[dict[str, Any]]) -> str:
         parts = row["ranks"] if row["collective"] in _COUNTED_PER_RANK else 1
         count = row["size_bytes"] // _TYPE_BYTES // parts
         redop = "sum" if row["collective"] in ("all_reduce", "reduce_scatter", "reduce") else "none"
-        place = f"  {_time(row['time_ps'] / 1e6)}  {row['algbw_GBps'] or 0:6.2f}  {row['busbw_GBps'] or 0:6.2f}    N/A"
-        lines.append(f"{row['size_bytes']:>12}  {count:>12}  {_TYPE:>8}  {redop:>6}  {-1:>6}{place}{place}")
+        figures = (_time(row["time_ps"] / 1e6), *(f"{row[name] or 0:.2f}" for name in ("algbw_GBps", "busbw_GBps")))
+        places = _place(*figures) + _place("N/A", "N/A", "N/A")
+        lines.append(f"{row['size_bytes']:>12}  {count:>12}  {_TYPE:>8}  {redop:>6}  {-1:>6}{places}")
     average = sum(row["busbw_GBps"] or 0 for row in rows) / len(rows)
-    return "\n".join([*lines, "# Out of bounds values : 0 OK", f"# Avg bus bandwidth    : {average:g}", "#"])
+    return "\n".join([*lines, "# Out of bounds values : N/A (no data)", f"# Avg bus bandwidth    : {average:g}", "#"])
+
+
+def _place(time_us: str, algbw: str, busbw: str) -> str:
+    """The four columns of one place, as wide as in nccl-tests."""
+    return f"  {time_us:>7}  {algbw:>6}  {busbw:>6}    N/A"
 
 
 def _time(time_us: float) -> str:
-    """Microseconds in the seven places that nccl-tests gives them."""
+    """Microseconds with the decimals that nccl-tests gives them."""
     decimals = 0 if time_us >= 10_000 else 1 if time_us >= 100 else 2
-    return f"{time_us:7.{decimals}f}"
+    return f"{time_us:.{decimals}f}"

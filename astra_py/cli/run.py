@@ -31,9 +31,14 @@ def run(
     engine: Annotated[
         str | None, typer.Option(help="packet or analytic; the scenario's without it.", show_default=False)
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Folder for tables and manifest: absent, empty, or of the same digest.", show_default=False),
+    out_text: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            metavar="PATH",
+            help="Folder for tables and manifest: absent, empty, or of the same digest.",
+            show_default=False,
+        ),
     ] = None,
     is_overwritten: Annotated[bool, typer.Option("--overwrite", help="Write to --out whatever it holds.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object: iterations, collectives, run.")] = False,
@@ -46,6 +51,10 @@ def run(
     from astra_py.results.rows import collective_rows, iteration_rows, run_row
     from astra_py.results.store import require_free
 
+    # a path would take nothing for the current folder
+    if out_text == "":
+        raise ConfigError("--out '': no folder is named; allowed: the path of a folder, '.' for the current one")
+    out = None if out_text is None else Path(out_text)
     changes = list(overrides or []) + ([f"engine={engine}"] if engine is not None else [])
     job = load(scenario, *changes)
     if is_overwritten and out is None:

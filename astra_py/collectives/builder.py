@@ -225,7 +225,9 @@ class ScheduleBuilder:
         ------
         ConfigError : an owner outside the group, or a capacity below 1.
         """
-        owners, capacities = np.broadcast_arrays(np.atleast_1d(_integers(owner)), _integers(capacity))
+        owners, capacities = np.broadcast_arrays(
+            np.atleast_1d(self._integers(owner, "a pool's owner")), self._integers(capacity, "a pool's capacity")
+        )
         if owners.size and not 0 <= int(owners.min()) <= int(owners.max()) < self.ranks:
             raise self._error(f"a pool's owner is outside 0 to {self.ranks - 1}")
         if capacities.size and int(capacities.min()) < 1:
@@ -295,7 +297,10 @@ class ScheduleBuilder:
         label = self._phase_names.setdefault(name, len(self._phase_names))
         given = (kind, src, dst, size_bytes, duration_ps, combine, label, self._chunk)
         try:
-            values = np.broadcast_arrays(*(np.atleast_1d(_integers(value)) for value in given))
+            arrays = [
+                np.atleast_1d(self._integers(value, column)) for column, value in zip(_COLUMNS, given, strict=True)
+            ]
+            values = np.broadcast_arrays(*arrays)
         except ValueError as error:
             raise self._error(f"{kind.name.lower()}: arrays of different lengths: {error}") from None
         if values[0].ndim != 1:
@@ -331,7 +336,7 @@ class ScheduleBuilder:
                 moment, wanted = part.release_on, part.pools
             else:
                 wanted = part
-            array = _integers(wanted)
+            array = self._integers(wanted, what)
             array = array[:, np.newaxis] if array.ndim == 1 else np.atleast_2d(array)
             if array.ndim != 2 or array.shape[0] not in (1, n):
                 raise self._error(
@@ -382,6 +387,13 @@ class ScheduleBuilder:
                 f"{int(template.dst[before])}, of which its own rank {int(owner[edge])} is not told"
             )
 
+    def _integers(self, value: ArrayLike, what: str) -> Ids:
+        """``value`` as i64, without taking a fraction for an integer."""
+        array = np.asarray(value)
+        if array.dtype.kind not in "iub" and array.size:
+            raise self._error(f"{what} is of {array.dtype}, and a schedule is made of integers (divide with //)")
+        return array.astype(np.int64)
+
     def _error(self, what: str) -> ConfigError:
         return ConfigError(f"{self.collective} algorithm {self.algorithm!r}: {what}")
 
@@ -389,11 +401,3 @@ class ScheduleBuilder:
 def _joined(parts: list[Ids], dtype: type[Number]) -> NDArray[Number]:
     """All parts in one column of ``dtype``; ranges were checked when they came in."""
     return np.concatenate(parts, dtype=dtype, casting="unsafe") if parts else np.empty(0, dtype=dtype)
-
-
-def _integers(value: ArrayLike) -> Ids:
-    """``value`` as i64, without taking a fraction for an integer."""
-    array = np.asarray(value)
-    if array.dtype.kind not in "iub" and array.size:
-        raise ConfigError(f"a schedule is made of integers, not of {array.dtype}")
-    return array.astype(np.int64)

@@ -142,7 +142,10 @@ class _Flow:
         size_bytes = int(self.template.size_bytes[op])
         what = f"operation {op}, rank {src} to {dst}"
         if not blocks and size_bytes:
-            raise self.error(f"{what}: {size_bytes} bytes, and no blocks are named for this check to follow")
+            raise self.error(
+                f"{what}: {size_bytes} bytes, and it is not said which blocks of the data it carries: name them, "
+                "send(..., blocks=...), with combine=True where the receiver adds them to its own"
+            )
         if any(not 0 <= block < len(block_bytes) for block in blocks):
             raise self.error(f"{what}: blocks {blocks}, of which there are {len(block_bytes)}")
         carried = sum(block_bytes[block] for block in blocks)

@@ -139,8 +139,23 @@ def algorithm_names(kind: str) -> tuple[str, ...]:
     ConfigError : an unknown kind.
     """
     if kind not in _algorithms:
-        raise ConfigError(_unknown("collective", kind, COLLECTIVE_KINDS))
+        raise ConfigError(_unknown("collective", kind, _runnable_kinds()))
     return tuple(_algorithms[kind])
+
+
+def require_runnable(kind: str) -> None:
+    """Refuse a collective that nothing could run.
+
+    Raises
+    ------
+    ConfigError : an unknown kind, or one without a registered algorithm.
+    """
+    if not algorithm_names(kind):
+        raise ConfigError(f"{kind}: no algorithm of it is registered; those with one: {', '.join(_runnable_kinds())}")
+
+
+def _runnable_kinds() -> tuple[str, ...]:
+    return tuple(kind for kind, algorithms in _algorithms.items() if algorithms)
 
 
 def find_algorithm(kind: str, name: str) -> Algorithm:
@@ -150,6 +165,7 @@ def find_algorithm(kind: str, name: str) -> Algorithm:
     ------
     ConfigError : no such kind or name; the message has the nearest one and all that are allowed.
     """
+    require_runnable(kind)
     allowed = algorithm_names(kind)
     if name not in allowed:
         raise ConfigError(_unknown(f"{kind} algorithm", name, allowed))
@@ -208,6 +224,4 @@ def _as_argument(kind: str, ranks: int, payload: int | NDArray[np.int64]) -> int
 
 
 def _unknown(what: str, name: str, allowed: tuple[str, ...]) -> str:
-    if not allowed:
-        return f"unknown {what} {name!r}; none is registered"
     return f"unknown {what} {name!r}; allowed: {', '.join(allowed)}{did_you_mean(name, allowed)}"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Annotated, ClassVar
 
 from astra_py.config.rules import Choice, Count, Flag, Number, QuantityRule
@@ -190,12 +191,18 @@ class PlatformConfig(Table):
                 f"(here spines = {max(round(exact), 1)})",
             )
         if round(exact) < 1 or not math.isclose(exact, round(exact), rel_tol=_RATIO_TOLERANCE):
-            ratios = [self.leaf_ranks / n for n in (math.floor(exact), math.ceil(exact)) if n >= 1]
+            ratios = [_ratio(self.leaf_ranks, n) for n in (math.floor(exact), math.ceil(exact)) if n >= 1]
             raise FieldError(
                 "oversubscription",
                 f"{ratio:g} makes {exact:g} spines of {per_leaf}",
-                "a ratio that makes a whole number of spines, at least 1; nearest "
-                + " and ".join(f"{r:g}" for r in ratios),
+                "a ratio that makes a whole number of spines, at least 1; nearest " + " and ".join(ratios),
             )
         if round(exact) > MOST_RANKS:
             raise FieldError("oversubscription", f"{ratio:g} makes {exact:g} spines", f"at most {MOST_RANKS} spines")
+
+
+def _ratio(ranks_per_leaf: int, spines: int) -> str:
+    """The ratio as a scenario may hold it, with enough decimals to be taken, and as a fraction where it has no end."""
+    ratio = ranks_per_leaf / spines
+    text = f"{ratio:.7g}"
+    return text if float(text) == ratio else f"{text} ({Fraction(ranks_per_leaf, spines)})"

@@ -17,13 +17,20 @@ from astra_py.config.ns3 import Ns3Config, apply_ns3_defaults
 from astra_py.config.platform import PlatformConfig
 from astra_py.config.rules import Choice, Count, QuantityRule
 from astra_py.config.system import SystemConfig
-from astra_py.config.table import Table, parameter
+from astra_py.config.table import FieldError, Table, parameter
 from astra_py.config.transport import TransportConfig
 from astra_py.config.workload import WorkloadConfig
 from astra_py.errors import ConfigError
-from astra_py.units import TIME
+from astra_py.units import TIME, format_rate, format_time, parse_time
 
 __all__ = ["AnalyticConfig", "LimitsConfig", "Scenario"]
+
+
+#: Longest time of one packet on one link, as of every fixed delay: thousands of them in a row fit simulated time.
+_LONGEST_PACKET = parse_time("100s")
+_PS_PER_S = 10**12
+#: Line bytes of a RoCE data packet's headers where transport.header_size = 'roce', those of a first packet.
+_ROCE_HEADERS = 98
 
 
 class LimitsConfig(Table):
@@ -73,6 +80,20 @@ class Scenario(Table):
     @classmethod
     def _apply_ns3_defaults(cls, given: Any) -> Any:
         return apply_ns3_defaults(given, cls) if isinstance(given, Mapping) else given
+
+    def check(self) -> None:  # noqa: D102  (as the base)
+        line_bytes = self.transport.payload + (
+            _ROCE_HEADERS if self.transport.header_size is None else self.transport.header_size
+        )
+        slowest_bps = -(-8 * line_bytes * _PS_PER_S // _LONGEST_PACKET)
+        if self.platform.link_rate < slowest_bps:
+            raise FieldError(
+                "platform.link_rate",
+                f"{self.platform.text('link_rate')!r} takes {8 * line_bytes / self.platform.link_rate:,.0f} s for one "
+                f"packet of transport.payload = {self.transport.text('payload')!r} and its headers, and simulated time "
+                "ends after 13 days",
+                f"at least {format_rate(slowest_bps)}, {format_time(_LONGEST_PACKET)} a packet",
+            )
 
     @property
     def source_path(self) -> Path | None:

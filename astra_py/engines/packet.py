@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 from astra_py.engines.native import engine_columns
@@ -16,11 +17,17 @@ if TYPE_CHECKING:
 __all__ = ["PacketEngine", "PreparedPacketRun"]
 
 
+#: Held by the plain run that has ns-3's one simulator. A thread's own second run, from its progress callback, is not
+#: kept waiting for itself: it goes on and is refused by ns-3's owner.
+_one_run = threading.RLock()
+
+
 class PacketEngine:
     """Runs a schedule packet by packet: RoCE NICs, links and switches, with ns-3's clock and queue replaced by our own.
 
     Python is out of the loop while it runs, with the GIL released; Ctrl-C and the progress callback still work. ns-3
-    has one simulator a process, so packet runs of one process follow one another.
+    has one simulator a process, so packet runs of one process follow one another: those of other threads wait for
+    their turn. Processes run side by side.
     """
 
     name = "packet"
@@ -48,12 +55,13 @@ class PacketEngine:
         transport: TransportModel,
         options: EngineOptions,
     ) -> EngineColumns:
-        """See :meth:`astra_py.engines.base.Engine.run`."""
-        prepared = self.prepare(schedule, platform, transport, options)
-        try:
-            return prepared.run()
-        finally:
-            prepared.close()
+        """See :meth:`astra_py.engines.base.Engine.run`; waits while another thread runs."""
+        with _one_run:
+            prepared = self.prepare(schedule, platform, transport, options)
+            try:
+                return prepared.run()
+            finally:
+                prepared.close()
 
 
 class PreparedPacketRun:

@@ -21,8 +21,8 @@ __all__ = ["check_links", "check_ports", "check_switches"]
 
 _BITS_PER_BYTE = 8
 _PS_PER_S = 10**12
-#: Most that rounding to the nearest nanosecond adds to a frame's time, or takes from it.
-_HALF_NS_PS = 500
+#: Most that rounding to the nearest nanosecond takes from a frame's time, and adds to it: no frame takes none.
+_HALF_NS_PS, _ONE_NS_PS = 500, 1000
 
 
 def check_links(record: RunRecord) -> list[Check]:
@@ -128,7 +128,7 @@ def _serialisation_ps(record: RunRecord) -> tuple[NDArray[np.int64], NDArray[np.
     bits_ps = columns.channel_line_bytes.astype(object) * (_BITS_PER_BYTE * _PS_PER_S)
     low, high = (-(-bits_ps // rate)).astype(np.int64), (bits_ps // rate).astype(np.int64)
     if record.transport.time_rounding == TimeRounding.NS_NEAREST:
-        return low - _HALF_NS_PS * frames, high + _HALF_NS_PS * frames
+        return low - _HALF_NS_PS * frames, high + _ONE_NS_PS * frames
     is_whole = (_BITS_PER_BYTE * _PS_PER_S % rate == 0).astype(bool)
     return low, np.where(is_whole, high, high + frames)
 

@@ -37,7 +37,8 @@ def require_work(trace: Trace, schedule: Schedule) -> None:
 
     Raises
     ------
-    SimulationError : ``no_work``: no operation at all, or collectives without any message.
+    SimulationError : ``no_work``: no operation at all, collectives without any message, or none and no operation that
+        takes time.
     """
     if not len(schedule):
         raise SimulationError("the workload has no operation: nothing would be simulated", reason="no_work")
@@ -45,7 +46,13 @@ def require_work(trace: Trace, schedule: Schedule) -> None:
         most = max(len(call.group) for call in trace.calls)
         raise SimulationError(
             f"the workload's {len(trace.calls)} collectives put no byte on any link: they have no message "
-            f"(largest group: {most} ranks)",
+            f"(largest group: {most} rank{'' if most == 1 else 's'})",
+            reason="no_work",
+        )
+    if not (schedule.message_count or schedule.duration_ps.any()):
+        raise SimulationError(
+            f"the workload's {len(schedule)} operations take no time, and it has no collective: nothing would be "
+            "simulated",
             reason="no_work",
         )
 

@@ -25,7 +25,10 @@ _MOST_ITERATIONS = 8
 
 def report(result: Result) -> str:
     """The report of ``result``; at most 100 columns wide."""
-    iterations = iterations_section(result.columns("iterations"))
+    table = result.columns("iterations")
+    iterations = iterations_section(table)
+    if len(table["rank"]):
+        iterations.append(f"figures of rank {table['rank'][0]}, which ends the run")
     sections = [_head(result), iterations, _collectives(result), _links(result), _checks(result)]
     return "\n\n".join("\n".join(section) for section in sections if section)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import tempfile
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,50 +23,78 @@ __all__ = ["MANIFEST", "read_result", "require_free", "save_result"]
 MANIFEST = "manifest.json"
 #: Version of the layout of a folder of results.
 _FORMAT = 1
+#: What a folder of results holds, the manifest last.
+_FILES = (*(f"{table}.csv" for table in TABLES), MANIFEST)
+#: Keys of every manifest, whatever else it has, and what they hold.
+_KEYS = {"digest": str, "engine": str, "seed": int, "platform": dict, "run": dict, "counters": dict} | {
+    "checks": list,
+    "tables": dict,
+}
 
 
 def require_free(folder: Path, digest: str, *, overwrite: bool = False) -> None:
-    """Check that results may be written to ``folder``: it is absent, empty, or holds a result of the same digest.
+    """Check that results can be written to ``folder``: it is absent, empty, or holds a result of the same digest.
+
+    That a folder can be made there is tried, and what was made is taken away again.
 
     Raises
     ------
-    ConfigError : it is not, and ``overwrite`` is not given; or it is no folder, or none can be made there.
+    ConfigError : it is not, and ``overwrite`` is not given; or it is no folder, none can be made there, or one of its
+        own folders has the name of a table.
     """
-    if not folder.exists():
-        above = next(parent for parent in folder.absolute().parents if parent.exists())
-        if not (above.is_dir() and os.access(above, os.W_OK)):
-            raise ConfigError(f"{folder}: results cannot be written: {above} is no folder that may be written to")
-        return
-    if not folder.is_dir():
+    target = _target(folder)
+    if target.exists() and not target.is_dir():
         raise ConfigError(f"{folder}: results go to a folder, and this is a file")
-    if overwrite or not any(folder.iterdir()):
+    nearest = next(path for path in (target, *target.parents) if path.exists())
+    try:
+        tempfile.TemporaryDirectory(dir=nearest, prefix=".").cleanup()
+    except OSError as error:
+        raise ConfigError(
+            f"{folder}: results cannot be written: {nearest} is no folder that may be written to ({error.strerror})"
+        ) from error
+    if not target.exists() or not any(target.iterdir()):
+        return
+    if blocked := [name for name in _FILES if (target / name).is_dir()]:
+        raise ConfigError(f"{folder}: results cannot be written: {blocked[0]} in it is a folder, not a file")
+    if overwrite:
         return
     allowed = "it must be absent, empty or hold results of the same digest (or allow overwriting: --overwrite)"
-    if not (folder / MANIFEST).is_file():
+    if not (target / MANIFEST).is_file():
         raise ConfigError(f"{folder}: the folder is not empty and holds no {MANIFEST}; {allowed}")
-    found = _read_manifest(folder)["digest"]
+    found = _read_manifest(target)["digest"]
     if found != digest:
         raise ConfigError(f"{folder}: the folder holds results of digest {found[:12]}, not {digest[:12]}; {allowed}")
 
 
 def save_result(result: Result, folder: Path, *, overwrite: bool = False) -> Path:
-    """Write ``result`` to ``folder``: into a temporary sibling first, then moved.
+    """Write ``result`` to ``folder``: into a temporary folder first, then moved.
 
     Raises
     ------
     ConfigError : see :func:`require_free`; or the folder cannot be written.
     """
     require_free(folder, result.digest, overwrite=overwrite)
+    target = _target(folder)
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as aside:
-            whole = Path(aside) / folder.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # inside a folder that exists, which may be another file system's root or the current folder
+        near = target if target.exists() else target.parent
+        with tempfile.TemporaryDirectory(dir=near, prefix=f".{target.name}.") as aside:
+            whole = Path(aside) / target.name
             whole.mkdir()
             _write(result, whole)
-            _move(whole, folder)
+            _move(whole, target)
     except OSError as error:
         raise ConfigError(f"{folder}: results cannot be written: {error.strerror or error}") from error
     return folder
+
+
+def _target(folder: Path) -> Path:
+    """The folder itself, whatever links and dots lead there."""
+    try:
+        return folder.resolve()
+    except (OSError, RuntimeError) as error:
+        raise ConfigError(f"{folder}: results cannot be written: {error}") from error
 
 
 def _write(result: Result, folder: Path) -> None:
@@ -87,14 +114,13 @@ def _write(result: Result, folder: Path) -> None:
 
 def _move(whole: Path, folder: Path) -> None:
     """Put the folder ``whole`` in the place of ``folder``; what else lies there stays."""
-    if not folder.exists() or not any(folder.iterdir()):
+    if not folder.exists():
         os.replace(whole, folder)
         return
     # without a manifest the folder counts as not whole: it goes first and comes last
     (folder / MANIFEST).unlink(missing_ok=True)
-    for path in sorted(whole.iterdir(), key=lambda path: path.name == MANIFEST):
-        os.replace(path, folder / path.name)
-    shutil.rmtree(whole)
+    for name in _FILES:
+        os.replace(whole / name, folder / name)
 
 
 def read_result(folder: str | Path) -> Result:
@@ -122,6 +148,16 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}: not a manifest of results: {error}") from error
     if not isinstance(manifest, dict) or manifest.get("format") != _FORMAT:
         raise ConfigError(f"{path}: not a manifest of results in layout {_FORMAT}")
+    for key, kind in _KEYS.items():
+        if not isinstance(manifest.get(key), kind):
+            raise ConfigError(f"{path}: not a manifest of results: {key!r} is missing or no {kind.__name__}")
+    for table in TABLES:
+        rows = manifest["tables"].get(table)
+        if not isinstance(rows, dict) or not isinstance(rows.get("rows"), int):
+            raise ConfigError(f"{path}: not a manifest of results: the rows of table {table!r} are not given")
+    names = {field.name for field in fields(Check)}
+    if any(not isinstance(check, dict) or set(check) != names for check in manifest["checks"]):
+        raise ConfigError(f"{path}: not a manifest of results: a check has not the keys {', '.join(sorted(names))}")
     return manifest
 
 

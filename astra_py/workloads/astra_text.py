@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from astra_py.errors import WorkloadError, did_you_mean
-from astra_py.workloads.calls import MAX_INT64
+from astra_py.workloads.calls import MAX_INT64, MOST_BYTES
 
 __all__ = ["PASSES", "AstraLayer", "AstraPass", "AstraTextModel", "read_astra_text"]
 
@@ -151,6 +151,13 @@ def read_astra_text(path: str | Path) -> AstraTextModel:
             "the top MLP, comes after it"
         )
     layers = tuple(_read_layer(_Line(path, *line)) for line in found)
+    first_line: dict[str, int] = {}
+    for layer in layers:
+        if first_line.setdefault(layer.name, layer.line) != layer.line:
+            raise WorkloadError(
+                f"{path}, line {layer.line}: layer {layer.name!r} has the name of line {first_line[layer.name]}; "
+                "tables tell layers by their names, which differ"
+            )
     return AstraTextModel(path=path, kind=kind, last_bottom_layer=last_bottom_layer, layers=layers)
 
 
@@ -165,10 +172,11 @@ class _Line:
     def error(self, what: str) -> WorkloadError:
         return WorkloadError(f"{self.path}, line {self.number}: {what}")
 
-    def integer(self, index: int, what: str) -> int:
+    def integer(self, index: int, what: str, most: int = MAX_INT64, most_text: str = "2^63 - 1") -> int:
         text = self.fields[index]
-        if not re.fullmatch(r"[0-9]+", text) or int(text) > MAX_INT64:
-            raise self.error(f"field {index + 1}, {what}, is {text!r}; allowed is an integer from 0 to 2^63 - 1")
+        # more digits than 64 bits can have are not even converted
+        if not re.fullmatch(r"0*[0-9]{1,19}", text) or int(text) > most:
+            raise self.error(f"field {index + 1}, {what}, is {text!r}; allowed is an integer from 0 to {most_text}")
         return int(text)
 
     def exchange(self, index: int, which: str) -> AstraPass:
@@ -181,7 +189,7 @@ class _Line:
             raise self.error(
                 f"field {index + 2}: unknown {which} collective {name!r}; allowed: {', '.join(COLLECTIVES)}{hint}"
             )
-        size_bytes = self.integer(index + 2, f"{which} bytes")
+        size_bytes = self.integer(index + 2, f"{which} bytes", MOST_BYTES, "2^50 (1 PiB)")
         if COLLECTIVES[name] is None and size_bytes:
             raise self.error(f"field {index + 3}: {size_bytes} bytes are declared for {which} collective NONE")
         return AstraPass(compute, COLLECTIVES[name], size_bytes)

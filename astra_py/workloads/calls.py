@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from astra_py.errors import WorkloadError
 
-__all__ = ["COLLECTIVE_KINDS", "MAX_PRIORITY", "CollectiveCall"]
+__all__ = ["COLLECTIVE_KINDS", "MAX_PRIORITY", "MOST_BYTES", "CollectiveCall"]
 
 #: Every collective a workload can name, in the words of nccl-tests.
 COLLECTIVE_KINDS = (
@@ -33,6 +32,9 @@ MAX_PRIORITY = 6
 
 MAX_INT64 = 2**63 - 1
 
+#: Most bytes of a rank's buffer in one collective, 1 PiB: what 1,000 ranks send in it still fits a 64-bit count.
+MOST_BYTES = 2**50
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CollectiveCall:
@@ -43,8 +45,10 @@ class CollectiveCall:
     name : what tables call it.
     kind : one of :data:`COLLECTIVE_KINDS`.
     group : the member ranks in group order; position = group coordinate.
-    size_bytes : each rank's buffer; the *whole array* for all_gather and reduce_scatter. None for all_to_all_v.
-    matrix : i64[n, n] in bytes, row = sender, for all_to_all_v only; kept read-only. The diagonal never travels.
+    size_bytes : each rank's buffer, at most :data:`MOST_BYTES`; the *whole array* for all_gather and reduce_scatter.
+        None for all_to_all_v.
+    matrix : i64[n, n] in bytes, row = sender, for all_to_all_v only; kept read-only. The diagonal never travels. Each
+        row and column has at most :data:`MOST_BYTES` together.
     dtype : element type, a label; sizes are in bytes.
     priority : 0 to 6, larger first.
     algorithm : overrides the run's choice for ``kind``, or None.
@@ -83,9 +87,11 @@ class CollectiveCall:
         else:
             if self.matrix is not None or self.size_bytes is None:
                 raise self.error(f"{self.kind} takes a size and no byte matrix")
-            object.__setattr__(self, "size_bytes", operator.index(self.size_bytes))
-            if not 0 <= self.size_bytes <= MAX_INT64:
-                raise self.error(f"size_bytes = {self.size_bytes} is outside 0 to 2^63 - 1")
+            if isinstance(self.size_bytes, bool) or not isinstance(self.size_bytes, int | np.integer):
+                raise self.error(f"size_bytes = {self.size_bytes!r} is not a whole number of bytes")
+            object.__setattr__(self, "size_bytes", int(self.size_bytes))
+            if not 0 <= self.size_bytes <= MOST_BYTES:
+                raise self.error(f"size_bytes = {self.size_bytes} is outside 0 to 2^50 (1 PiB)")
 
     @property
     def payload(self) -> int | NDArray[np.int64]:
@@ -107,11 +113,15 @@ class CollectiveCall:
             raise self.error(f"the byte matrix of {n} ranks has shape ({n}, {n}), not {given.shape}")
         if not np.issubdtype(given.dtype, np.integer):
             raise self.error(f"the byte matrix holds integers, not {given.dtype}")
-        if given.dtype == np.uint64 and given.size and int(given.max()) > MAX_INT64:
-            raise self.error("an entry of the byte matrix is above 2^63 - 1")
+        if given.size and int(given.max()) > MOST_BYTES:
+            raise self.error(f"an entry of the byte matrix is {int(given.max())} and above 2^50 (1 PiB)")
         checked = np.array(given, dtype=np.int64)
         if checked.size and int(checked.min()) < 0:
             src, dst = (int(i) for i in np.argwhere(checked < 0)[0])
             raise self.error(f"the byte matrix sends {int(checked[src, dst])} bytes from member {src} to member {dst}")
+        # as floats the sums cannot overflow, and this near the limit they are exact enough
+        largest = max(float(checked.sum(axis=axis, dtype=np.float64).max()) for axis in (0, 1))
+        if largest > MOST_BYTES:
+            raise self.error(f"a row or column of the byte matrix has {largest:.0f} bytes together, above 2^50 (1 PiB)")
         checked.flags.writeable = False
         return checked

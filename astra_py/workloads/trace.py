@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ["NodeKind", "Trace"]
 
+#: Most bytes of all ranks' buffers in all collectives of a trace: what they send, summed over the links that it
+#: crosses, still fits a 64-bit count.
+_MOST_TRACE_BYTES = 2**58
+
 
 class NodeKind(IntEnum):
     """What a node of a trace is."""
@@ -168,7 +172,14 @@ class Trace:
         nodes = np.flatnonzero(self.call >= 0)
         nodes = nodes[np.lexsort((self.rank[nodes], self.call[nodes]))]
         bounds = np.searchsorted(self.call[nodes], np.arange(len(self.calls) + 1))
+        total = 0
         for index, call in enumerate(self.calls):
+            total += int(call.matrix.sum()) if call.matrix is not None else len(call.group) * (call.size_bytes or 0)
+            if total > _MOST_TRACE_BYTES:
+                raise call.error(
+                    f"with it the trace's collectives have {total} B in the buffers of all ranks together; "
+                    "at most 2^58 B (256 PiB)"
+                )
             if max(call.group) >= self.ranks:
                 raise call.error(f"its group has rank {max(call.group)}, and the job has ranks 0 to {self.ranks - 1}")
             present = self.rank[nodes[bounds[index] : bounds[index + 1]]]

@@ -38,7 +38,7 @@ constexpr TimePs MAX_TIME_PS = TimePs{1} << 60;
 enum class TimeRounding : uint8_t
 {
     PS_CEIL = 0,    ///< Smallest whole picosecond that is not shorter.
-    NS_NEAREST = 1, ///< Nearest whole nanosecond, as simulators that count nanoseconds do.
+    NS_NEAREST = 1, ///< Nearest whole nanosecond, at least 1, as where nanoseconds are counted.
 };
 
 /**
@@ -57,7 +57,9 @@ SerializationTime(ByteCount bytes, BitRate rate, TimeRounding rounding)
     if (rounding == TimeRounding::NS_NEAREST)
     {
         const auto doubled = 2 * bits * (PS_PER_S / PS_PER_NS);
-        const auto nanoseconds = (doubled + rate) / (2 * static_cast<Int128>(rate));
+        const auto nearest = (doubled + rate) / (2 * static_cast<Int128>(rate));
+        // No frame is sent in no time: two of one channel never arrive in the same instant.
+        const auto nanoseconds = bytes > 0 ? std::max<Int128>(nearest, 1) : nearest;
         return static_cast<TimePs>(std::min<Int128>(nanoseconds, MAX_TIME_PS / PS_PER_NS)) *
                PS_PER_NS;
     }

@@ -345,9 +345,11 @@ PacketRun::Run(const ProgressHook& progress)
     }
     const NicCounters total = m_transport->TotalCounters();
     outcome.counters["events"] = static_cast<int64_t>(loop.EventCount());
-    // Timers that will find nothing due and whatever a user added may outlive the schedule.
-    outcome.counters["events_left"] = static_cast<int64_t>(
-        loop.Pending() - m_simulator->PendingNs3Events() - m_transport->ArmedTimers());
+    // Timers that will find nothing due, acknowledgements of what was known already, and whatever a
+    // user added may outlive the schedule.
+    outcome.counters["events_left"] =
+        static_cast<int64_t>(loop.Pending() - m_simulator->PendingNs3Events() -
+                             m_transport->ArmedTimers() - m_transport->AcksOnTheirWay());
     outcome.counters["frames_in_flight"] = static_cast<int64_t>(m_fabric->FramesInFlight());
     outcome.counters["packets"] = total.dataPackets;
     outcome.counters["packet_hops"] = static_cast<int64_t>(m_fabric->PacketHops());

@@ -94,6 +94,7 @@ RoceNic::Acknowledge(QueuePair* queuePair, FrameKind kind)
     if (isFrameless && kind == FrameKind::ACK)
     {
         EventLoop& loop = m_fabric->Loop();
+        m_transport->AckOnItsWay();
         loop.ScheduleTimer(loop.Now() + queuePair->ackPathLatency,
                            m_transport->NicOf(queuePair->src).m_ackHandler,
                            (static_cast<uint64_t>(queuePair->index) << 32) | psn);

@@ -486,6 +486,7 @@ RoceNic::TimerFired(uint64_t index)
 void
 RoceNic::AckCameBack(uint64_t argument)
 {
+    m_transport->AckCame();
     QueuePair* queuePair = m_transport->QueuePairAt(static_cast<uint32_t>(argument >> 32));
     HandleAck(queuePair, static_cast<uint32_t>(argument & PSN_MASK), false);
 }

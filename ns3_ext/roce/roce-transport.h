@@ -87,6 +87,22 @@ class RoceTransport : public MessageNetwork
         return m_armedTimers;
     }
 
+    void AckOnItsWay()
+    {
+        ++m_acksOnTheirWay;
+    }
+
+    void AckCame()
+    {
+        --m_acksOnTheirWay;
+    }
+
+    /// Out-of-band acknowledgements that are events of the loop now.
+    uint64_t AcksOnTheirWay() const
+    {
+        return m_acksOnTheirWay;
+    }
+
     /// Sum over all NICs.
     NicCounters TotalCounters() const;
 
@@ -115,6 +131,7 @@ class RoceTransport : public MessageNetwork
     std::vector<ChannelId> m_scratchPath;
     uint64_t m_connectionCount{0};
     uint64_t m_armedTimers{0};
+    uint64_t m_acksOnTheirWay{0};
 };
 
 } // namespace ns3

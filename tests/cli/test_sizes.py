@@ -20,6 +20,7 @@ KIB, MIB = 2**10, 2**20
         ("4B:4B:2", [4]),
         ("1B, 2KiB:4KiB:2", [1, 2 * KIB, 4 * KIB]),
         ("0B", [0]),
+        ("1024TiB", [2**50]),
     ],
 )
 def test_sizes(text: str, sizes: list[int]) -> None:
@@ -37,6 +38,10 @@ def test_sizes(text: str, sizes: list[int]) -> None:
         ("1MiB:2MiB:1.5", "no whole number above 1"),
         ("2MiB:1MiB:2", "does not run from"),
         ("0B:1MiB:2", "does not run from"),
+        ("1125899906842625B", "is above 1024TiB"),
+        ("1MiB:8000000TiB:2", "'8000000TiB' is above 1024TiB"),
+        ("1M", "'1MB' .* or '1MiB' .* what nccl-tests means by M"),
+        ("8K:1M:2", "'8kB' .* or '8KiB'"),
         ("1Gb", "counts bits"),
     ],
 )

@@ -137,7 +137,7 @@ def test_empty_batches_add_nothing() -> None:
         (lambda b: b.send(-1, 0, 1), "src is outside"),
         (lambda b: b.send([0, 2], [1, 2], 1), "rank 2 sends to itself"),
         (lambda b: b.send(0, 1, -5), "size_bytes is negative: -5"),
-        (lambda b: b.send(0, 1, 1.5), "integers, not of float64"),
+        (lambda b: b.send(0, 1, 1.5), "algorithm 'test': size_bytes is of float64, and a schedule is made of integers"),
         (lambda b: b.send([0, 1], [1, 2, 3], 1), "different lengths"),
         (lambda b: b.send(0, 1, 1, phase=5), "a phase is a name, not 5"),
         (lambda b: b.send([[0, 1]], 2, 1), r"not an array of shape \(1, 2\)"),

@@ -88,7 +88,16 @@ BAD_SCENARIOS = (
         "platform.spines=3",
         "platform.oversubscription=2",
     ),
-    _bad("ratio makes part spines", "platform.oversubscription", "3", "2.66667", _LEAF, "platform.oversubscription=3"),
+    _bad(
+        "ratio makes part spines",
+        "platform.oversubscription",
+        "3",
+        "nearest 4 and 2.666667 (8/3)",
+        _LEAF,
+        "platform.oversubscription=3",
+    ),
+    _bad("a packet takes hours", "platform.link_rate", "'1bps'", "takes 33,552 s", "platform.link_rate=1bps"),
+    _bad("a packet takes minutes", "platform.link_rate", "'335bps'", "at least 336bps", "platform.link_rate=335bps"),
     _bad("ratio makes no spine", "platform.oversubscription", "16", "nearest 8", _LEAF, "platform.oversubscription=16"),
     _bad(
         "ratio makes too many",

@@ -120,7 +120,7 @@ overrides = st.fixed_dictionaries(
         "seed": st.integers(0, 2**63 - 1),
         "engine": st.sampled_from(["packet", "analytic"]),
         "platform.ranks": st.integers(1, 2**20),
-        "platform.link_rate": st.integers(1, 10**15).map("{}bps".format),
+        "platform.link_rate": st.integers(1000, 10**15).map("{}bps".format),
         "platform.link_loss": st.floats(0, 1, exclude_max=True),
         "transport.preset": st.sampled_from(["ideal", "astra_ns3"]),
         "transport.ack": st.sampled_from(["per_packet", "every:4", "out_of_band"]),

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import dataclasses
 import signal
-import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -130,10 +131,21 @@ def test_an_error_of_the_progress_callback_comes_out() -> None:
         raise ZeroDivisionError
 
     job = job_of("all_reduce", 256 << 20, "platform.ranks=8", "transport.payload=256B")
-    started = time.monotonic()
     with pytest.raises(ZeroDivisionError):
         run(PacketEngine(), job, progress=fail)
-    assert time.monotonic() > started
+
+
+def test_runs_of_several_threads_take_turns() -> None:
+    jobs = [job_of("all_reduce", size_bytes, "platform.ranks=8") for size_bytes in (1 << 20, 2 << 20, 3 << 20)]
+    one_by_one = [run(PacketEngine(), job).end_ps for job in jobs]
+    with ThreadPoolExecutor(len(jobs)) as threads:
+        assert [columns.end_ps for columns in threads.map(partial(run, PacketEngine()), jobs)] == one_by_one
+
+
+def test_a_run_from_a_runs_own_progress_is_refused_and_does_not_wait_for_itself() -> None:
+    job = job_of("all_reduce", 256 << 20, "platform.ranks=8", "transport.payload=256B")
+    with pytest.raises(ConfigError, match="one simulator"):
+        run(PacketEngine(), job, progress=lambda *_: run(PacketEngine(), job_of("all_reduce", 1000)))
 
 
 def test_ns3_has_one_packet_simulation_at_a_time() -> None:

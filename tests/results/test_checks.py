@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from astra_py.collectives import lower
 from astra_py.collectives.schedule import OuterKind
 from astra_py.engines.base import AckPolicy, ExitReason
 from astra_py.errors import CheckError, DeadlockError, SimulationError
@@ -293,6 +294,19 @@ def test_collectives_without_a_message_are_no_work() -> None:
     require_work(record.trace, record.schedule)
     with pytest.raises(SimulationError, match="put no byte on any link") as caught:
         require_work(alone.trace, alone.schedule)
+    assert caught.value.reason == "no_work"
+
+
+def test_operations_that_take_no_time_are_no_work() -> None:
+    def require_work_of(duration_ps: list[int]) -> None:
+        build = TraceBuilder(2)
+        build.compute([0, 1], duration_ps, name="work")
+        trace = build.build()
+        require_work(trace, lower(trace))
+
+    require_work_of([0, 1])
+    with pytest.raises(SimulationError, match="2 operations take no time, and it has no collective") as caught:
+        require_work_of([0, 0])
     assert caught.value.reason == "no_work"
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -52,6 +54,7 @@ def test_a_report_has_all_its_parts_in_a_hundred_columns() -> None:
         f"engine packet, seed 1, digest {'d' * 12}",
     ]
     assert max(map(len, lines)) <= 100
+    assert any(re.fullmatch(r"figures of rank \d, which ends the run", line) for line in lines)
     row = next(line for line in lines if line.startswith("all_reduce ring"))
     time = figure(one_collective().end_ps / 1e6, 2)
     assert row.split()[2:6] == ["4", "40kB", time, time]

@@ -135,6 +135,7 @@ def test_an_unwritten_result_leaves_nothing(result: Result, folder: Path, monkey
         ("manifest.json", "{", "not a manifest of results"),
         ("manifest.json", "[]", "not a manifest of results in layout 1"),
         ("manifest.json", '{"format": 99}', "not a manifest of results in layout 1"),
+        ("manifest.json", '{"format": 1}', "'digest' is missing or no str"),
         ("messages.csv", None, "not the table messages"),
         ("messages.csv", "message\n1\n", "not the table"),
     ],
@@ -149,6 +150,61 @@ def test_a_folder_that_is_not_whole_is_refused(
         (folder / name).write_text(content)
     with pytest.raises(ConfigError, match=message):
         _ = read_result(folder).messages
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"digest": 5}, "'digest' is missing or no str"),
+        ({"run": None}, "'run' is missing or no dict"),
+        ({"checks": [{"name": "speed"}]}, "a check has not the keys declared, meaning, measured"),
+        ({"checks": ["speed"]}, "a check has not the keys declared, meaning, measured"),
+        ({"tables": {}}, "rows of table 'iterations' are not given"),
+    ],
+)
+def test_a_manifest_of_something_else_is_refused(
+    result: Result, folder: Path, change: dict[str, object], message: str
+) -> None:
+    result.save(folder)
+    manifest = folder / "manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | change))
+    with pytest.raises(ConfigError, match=f"not a manifest of results: .*{message}"):
+        read_result(folder)
+    with pytest.raises(ConfigError, match=f"not a manifest of results: .*{message}"):
+        require_free(folder, result.digest)
+    require_free(folder, result.digest, overwrite=True)
+
+
+def test_an_empty_folder_may_be_the_current_one_or_behind_a_link(
+    result: Result, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("here", "there"):
+        (folder.parent / name).mkdir(parents=True)
+    monkeypatch.chdir(folder.parent / "here")
+    result.save(".")
+    assert read_result(".").digest == result.digest
+    assert Path("manifest.json").is_file()
+    folder.symlink_to("there")
+    result.save(folder)
+    assert folder.is_symlink()
+    assert read_result(folder.parent / "there").digest == result.digest
+
+
+def test_where_no_folder_can_be_made_is_known_before_the_run() -> None:
+    with pytest.raises(ConfigError, match="/proc is no folder that may be written to"):
+        require_free(Path("/proc/x/y"), "a" * 64)
+
+
+def test_a_folder_with_the_name_of_a_table_is_refused_and_the_old_result_stays(result: Result, folder: Path) -> None:
+    result.save(folder)
+    (folder / "messages.csv").unlink()
+    (folder / "messages.csv").mkdir()
+    before = sorted(path.name for path in folder.iterdir())
+    with pytest.raises(ConfigError, match=r"messages\.csv in it is a folder"):
+        require_free(folder, result.digest, overwrite=True)
+    with pytest.raises(ConfigError, match=r"messages\.csv in it is a folder"):
+        result.save(folder, overwrite=True)
+    assert sorted(path.name for path in folder.iterdir()) == before
 
 
 def test_a_lost_line_of_a_table_is_noticed(result: Result, folder: Path) -> None:

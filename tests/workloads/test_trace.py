@@ -106,7 +106,9 @@ MATRIX = np.array([[0, 5], [7, 0]])
         ({"group": (1, 1)}, "different ranks"),
         ({"group": (0, -1)}, "different ranks"),
         ({"size_bytes": -1}, "outside 0 to 2"),
-        ({"size_bytes": 2**63}, "outside 0 to 2"),
+        ({"size_bytes": 2**50 + 1}, "outside 0 to 2"),
+        ({"size_bytes": 1.5}, "size_bytes = 1.5 is not a whole number"),
+        ({"size_bytes": True}, "size_bytes = True is not a whole number"),
         ({"size_bytes": None}, "takes a size"),
         ({"matrix": MATRIX}, "no byte matrix"),
         ({"priority": 7}, "priority 7 is outside 0 to 6"),
@@ -116,6 +118,7 @@ MATRIX = np.array([[0, 5], [7, 0]])
         ({"kind": "all_to_all_v", "size_bytes": None, "matrix": MATRIX - 6}, "-6 bytes from member 0 to member 0"),
         ({"kind": "all_to_all_v", "size_bytes": None, "matrix": MATRIX * 0.5}, "integers, not float64"),
         ({"kind": "all_to_all_v", "size_bytes": None, "matrix": MATRIX.astype(np.uint64) + 2**63}, "above 2"),
+        ({"kind": "all_to_all_v", "size_bytes": None, "matrix": MATRIX + 2**49}, "row or column .* above 2"),
     ],
 )
 def test_a_call_that_makes_no_sense_is_refused(changes: dict[str, object], message: str) -> None:
@@ -123,6 +126,17 @@ def test_a_call_that_makes_no_sense_is_refused(changes: dict[str, object], messa
     with pytest.raises(WorkloadError, match=message) as caught:
         CollectiveCall(**{**good, **changes})  # type: ignore[arg-type]
     assert str(caught.value).startswith("job.txt, line 2: collective 'x': ")
+
+
+def test_a_trace_whose_bytes_leave_64_bits_is_refused() -> None:
+    build = TraceBuilder(256)
+    for name in ("first", "second"):
+        call = CollectiveCall(name=name, kind="all_reduce", group=tuple(range(256)), size_bytes=2**50, source="job")
+        build.collective(call)
+        if name == "first":
+            assert len(build.build().calls) == 1
+    with pytest.raises(WorkloadError, match=r"job: collective 'second': with it .* at most 2\^58 B"):
+        build.build()
 
 
 def test_a_matrix_is_copied_and_read_only() -> None:
