@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from astra_py.cli.common import with_exit_codes
+from astra_py.cli.common import with_exit_codes, written_output
 from astra_py.errors import did_you_mean
 
 __all__ = ["COMMANDS", "command"]
@@ -92,4 +92,5 @@ def _top(
 
 def command(arguments: Sequence[str] | None = None, *, prog_name: str = "astra-py") -> None:
     """Run the command line with ``arguments``, by default those of the process, and exit."""
-    typer.main.get_command(_app)(args=arguments, prog_name=prog_name)
+    with written_output():
+        typer.main.get_command(_app)(args=arguments, prog_name=prog_name)

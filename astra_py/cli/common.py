@@ -7,7 +7,8 @@ import functools
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -18,7 +19,7 @@ from astra_py.errors import AstraPyError
 if TYPE_CHECKING:
     from astra_py.config import Scenario
 
-__all__ = ["INTERRUPTED", "print_json", "print_table", "scenario_from", "with_exit_codes"]
+__all__ = ["INTERRUPTED", "print_json", "print_table", "scenario_from", "with_exit_codes", "written_output"]
 
 #: Exit code of a run that the user interrupted: 128 + SIGINT.
 INTERRUPTED = 130
@@ -38,7 +39,7 @@ def with_exit_codes(function: Callable[_P, _R]) -> Callable[_P, _R]:
     def command(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         try:
             returned = function(*args, **kwargs)
-            # what cannot be written is found here, while there is somebody to tell
+            # here, since outside of the command click has a code of its own for a reader that went away
             sys.stdout.flush()
             return returned
         except AstraPyError as error:
@@ -51,14 +52,26 @@ def with_exit_codes(function: Callable[_P, _R]) -> Callable[_P, _R]:
         except BrokenPipeError as pipe:
             _drop_output()
             raise typer.Exit(_BROKEN_PIPE) from pipe
-        except OSError as error:
-            if error.filename is not None:
-                raise
-            _drop_output()
-            print(f"error: standard output cannot be written: {error.strerror}", file=sys.stderr)
-            raise typer.Exit(_NOT_WRITTEN) from error
 
     return command
+
+
+@contextmanager
+def written_output() -> Iterator[None]:
+    """See to it that what was printed is written, help texts too; where it cannot be, say so in a line and exit."""
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        _drop_output()
+        if isinstance(error, BrokenPipeError):
+            sys.exit(_BROKEN_PIPE)
+        print(f"error: standard output cannot be written: {error.strerror}", file=sys.stderr)
+        sys.exit(_NOT_WRITTEN)
 
 
 def _drop_output() -> None:

@@ -45,7 +45,8 @@ def require_free(folder: Path, digest: str, *, overwrite: bool = False) -> None:
     target = _target(folder)
     if target.exists() and not target.is_dir():
         raise ConfigError(f"{folder}: results go to a folder, and this is a file")
-    nearest = next(path for path in (target, *target.parents) if path.exists())
+    # a link that is left here leads nowhere but to itself
+    nearest = next(path for path in (target, *target.parents) if path.exists() or path.is_symlink())
     try:
         tempfile.TemporaryDirectory(dir=nearest, prefix=".").cleanup()
     except OSError as error:
@@ -90,11 +91,13 @@ def save_result(result: Result, folder: Path, *, overwrite: bool = False) -> Pat
 
 
 def _target(folder: Path) -> Path:
-    """The folder itself, whatever links and dots lead there."""
+    """The folder itself, whatever links and dots lead there; a name that the file system refuses is found here."""
     try:
-        return folder.resolve()
+        target = folder.resolve()
+        target.exists()
     except (OSError, RuntimeError) as error:
         raise ConfigError(f"{folder}: results cannot be written: {error}") from error
+    return target
 
 
 def _write(result: Result, folder: Path) -> None:

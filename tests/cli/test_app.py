@@ -101,6 +101,17 @@ def test_other_errors_are_not_hidden() -> None:
         raising(ZeroDivisionError())()
 
 
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["params"], ["collective", "--help"]])
+def test_an_output_without_room_is_one_line_of_error(arguments: list[str]) -> None:
+    code = "from astra_py.cli import main; main()"
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert done.stderr == b"error: standard output cannot be written: No space left on device\n"
+    assert done.returncode == 2
+
+
 def test_a_reader_that_goes_away_is_no_traceback() -> None:
     code = "from astra_py.cli import main\nimport sys\nsys.argv = ['astra-py', 'params', '--markdown']\nmain()"
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

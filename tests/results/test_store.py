@@ -190,9 +190,14 @@ def test_an_empty_folder_may_be_the_current_one_or_behind_a_link(
     assert read_result(folder.parent / "there").digest == result.digest
 
 
-def test_where_no_folder_can_be_made_is_known_before_the_run() -> None:
+def test_where_no_folder_can_be_made_is_known_before_the_run(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="/proc is no folder that may be written to"):
         require_free(Path("/proc/x/y"), "a" * 64)
+    with pytest.raises(ConfigError, match=r"results cannot be written: .*name too long"):
+        require_free(tmp_path / ("a" * 300), "a" * 64)
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(ConfigError, match=r"results cannot be written: .*loop"):
+        require_free(tmp_path / "loop" / "x", "a" * 64)
 
 
 def test_a_folder_with_the_name_of_a_table_is_refused_and_the_old_result_stays(result: Result, folder: Path) -> None:
