@@ -70,7 +70,7 @@ def test_a_channel_is_not_busy_for_longer_than_the_run(record: RunRecord) -> Non
         (TimeRounding.PS_CEIL, 100 * 10**9, 3, 800, 800),
         # at 7 Gb/s they are 11,428.57 ps, and each of three frames may be rounded up
         (TimeRounding.PS_CEIL, 7 * 10**9, 3, 11_429, 11_431),
-        # rounded to the nearest nanosecond, each of three frames may lose half of one, and gain all of it as none takes 0
+        # to the nearest nanosecond, each of three frames may lose half of one, and gain all of it since none takes 0
         (TimeRounding.NS_NEAREST, 7 * 10**9, 3, 9_929, 14_428),
     ],
 )
