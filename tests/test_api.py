@@ -96,7 +96,7 @@ def test_the_manifest_says_what_was_run(result: ap.Result, job: Path) -> None:
 def test_what_is_saved_comes_back(result: ap.Result, tmp_path: Path) -> None:
     result.save(tmp_path / "run")
     again = ap.read_result(tmp_path / "run")
-    for table in ("iterations", "collectives", "operations", "messages", "flows", "links"):
+    for table in ("iterations", "collectives", "phases", "operations", "messages", "flows", "links"):
         pd.testing.assert_frame_equal(getattr(again, table), getattr(result, table), check_exact=True)
     assert again.report() == result.report()
 
@@ -271,7 +271,7 @@ def test_compute_alone_runs_and_has_nothing_exposed(tmp_path: Path) -> None:
     job = write_job(tmp_path, "\n".join(["HYBRID_DLRM 0", "2", *layers]))
     result = ap.load(job, "workload.iterations=1").run()
     assert result.iterations[["time_us", "compute_us", "exposed_us"]].to_numpy().tolist() == [[0.025, 0.025, 0.0]]
-    assert len(result.collectives) == len(result.messages) == 0
+    assert len(result.collectives) == len(result.phases) == len(result.messages) == 0
     assert "exposed" in result.report()
 
 

@@ -14,6 +14,7 @@ from astra_py.results.iterations import iterations_table
 from astra_py.results.links import links_table
 from astra_py.results.messages import flows_table, messages_table
 from astra_py.results.operations import operations_table
+from astra_py.results.phases import phases_table
 from astra_py.results.result import Result
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ __all__ = ["build_result"]
 _BUILDERS = {
     "iterations": iterations_table,
     "collectives": collectives_table,
+    "phases": phases_table,
     "operations": operations_table,
     "messages": messages_table,
     "flows": flows_table,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The printed report of a run: iterations, collectives, bytes by link class, and the checks that passed."""
+"""The printed report of a run: iterations, collectives and phases, bytes by link class, and the checks that passed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.results.columns import Columns
-from astra_py.results.text import figure, grid
+from astra_py.results.phases import LEVELS
+from astra_py.results.text import WIDTH, figure, grid
 from astra_py.units import format_size
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["iterations_section", "report"]
 
-_WIDTH = 100
 #: So many iterations are printed one by one; of more, the first and the last of these.
 _MOST_ITERATIONS = 8
 
@@ -29,7 +29,7 @@ def report(result: Result) -> str:
     iterations = iterations_section(table)
     if len(table["rank"]):
         iterations.append(f"figures of rank {table['rank'][0]}, which ends the run")
-    sections = [_head(result), iterations, _collectives(result), _links(result), _checks(result)]
+    sections = [_head(result), iterations, _collectives(result), _phases(result), _links(result), _checks(result)]
     return "\n\n".join("\n".join(section) for section in sections if section)
 
 
@@ -43,7 +43,7 @@ def _head(result: Result) -> list[str]:
         f"engine {manifest['engine']}, seed {manifest['seed']}, digest {result.digest[:12]}",
     ]
     for note in manifest["notes"]:
-        lines += textwrap.wrap(note, _WIDTH, initial_indent="- ", subsequent_indent="  ")
+        lines += textwrap.wrap(note, WIDTH, initial_indent="- ", subsequent_indent="  ")
     return lines
 
 
@@ -117,6 +117,73 @@ def _row(table: Columns, group: NDArray[np.int64]) -> list[str]:
     ]
 
 
+def _phases(result: Result) -> list[str]:
+    """Phases of the last iteration's collectives, where any goes inside machines and between them; and the imbalance.
+
+    Without machines that matter, a phase tells no more than its collective, and only the imbalance is printed.
+    """
+    table, phases = result.columns("collectives"), result.columns("phases")
+    rows_of: dict[int, list[int]] = {}
+    for i, collective in enumerate(phases["collective"].tolist()):
+        rows_of.setdefault(collective, []).append(i)
+    levels = {collective: set(phases["level"][rows].tolist()) for collective, rows in rows_of.items()}
+    lines: list[str] = []
+    if any(len(found) > 1 for found in levels.values()):
+        last = table["iteration"].max()
+        rows = []
+        for group in _equal(table, np.flatnonzero(table["iteration"] == last)):
+            several = [i for i in group.tolist() if len(rows_of.get(i, [])) > 1]
+            rows += _phase_rows(table, phases, [rows_of[i] for i in several])
+        header = ["collective", "phase", "level", "time", "bytes/rank", "max/min"]
+        lines = [f"phases of iteration {last}", *grid(header, rows, left=3)]
+        lines.append(
+            "time in us, first message posted to last delivered; bytes a rank sends: mean, and max/min over ranks"
+        )
+    return [*lines, *_imbalance(phases)]
+
+
+def _phase_rows(table: Columns, phases: Columns, equal: list[list[int]]) -> list[list[str]]:
+    """One row a phase and level of equal collectives, whose rows of ``phases`` are given: their means."""
+    groups: dict[tuple[str, str], list[int]] = {}
+    for i in (i for rows in equal for i in rows):
+        groups.setdefault((phases["phase"][i], phases["level"][i]), []).append(i)
+    rows: list[list[str]] = []
+    for (phase, level), group in groups.items():
+        first = phases["collective"][group[0]]
+        name = f"{table['kind'][first]} {format_size(int(table['size_bytes'][first]))}"
+        title = f"{name} x {len(equal)}" if len(equal) > 1 else name
+        mean = float(phases["size_bytes"][group].mean()) / int(phases["ranks"][group[0]])
+        most, least = (float(phases[f"bytes_per_rank_{end}"][group].mean()) for end in ("max", "min"))
+        rows.append(
+            [
+                "" if rows else title,
+                phase,
+                level,
+                figure(float(phases["time_us"][group].mean()), 2),
+                figure(mean, 0),
+                figure(most / least if least else np.nan, 2),
+            ]
+        )
+    return rows
+
+
+def _imbalance(phases: Columns) -> list[str]:
+    """One line on how unevenly ranks send in all-to-all-v, by level; none where there is no all-to-all-v."""
+    parts = []
+    for level in LEVELS:
+        mine = (phases["kind"] == "all_to_all_v") & (phases["level"] == level)
+        most, least = phases["bytes_per_rank_max"][mine], phases["bytes_per_rank_min"][mine]
+        if not len(most):
+            continue
+        if (least > 0).all():
+            ratio = most / least
+            low, high = figure(ratio.min(), 2), figure(ratio.max(), 2)
+            parts.append(f"{level} {low}" if low == high else f"{level} {low} to {high}")
+        else:
+            parts.append(f"{level} up to {most.max():,} B, and none")
+    return [f"all_to_all_v, bytes that a rank sends, max/min over ranks: {', '.join(parts)}"] if parts else []
+
+
 def _links(result: Result) -> list[str]:
     table = result.columns("links")
     header = [
@@ -157,7 +224,7 @@ def _cost(result: Result) -> list[str]:
     run = result.manifest["run"]
     counted = {"messages": run["messages"], **result.counters}
     listed = ", ".join(f"{value:,} {name.replace('_', ' ')}" for name, value in counted.items() if value)
-    lines = textwrap.wrap(f"counted: {listed}", _WIDTH)
+    lines = textwrap.wrap(f"counted: {listed}", WIDTH)
     return [
         *lines,
         f"cost: set-up {run['setup_cpu_s']:.2f} s and simulation {run['simulation_cpu_s']:.2f} s of CPU, "

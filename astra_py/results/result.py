@@ -86,6 +86,11 @@ class Result:
         return self.table("collectives")
 
     @property
+    def phases(self) -> pd.DataFrame:
+        """One row a collective, phase and level, inside or between machines: messages, bytes, time."""
+        return self.table("phases")
+
+    @property
     def operations(self) -> pd.DataFrame:
         """One row an operation of a rank: compute, memory, or its part in a collective."""
         return self.table("operations")

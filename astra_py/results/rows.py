@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from astra_py.results.result import Result
 
-__all__ = ["collective_rows", "iteration_rows", "run_row"]
+__all__ = ["collective_rows", "iteration_rows", "phase_rows", "run_row"]
 
 #: Keys of a collective's row, and the column of the table ``collectives`` that each comes from.
 _COLLECTIVE_KEYS = {
@@ -28,6 +28,22 @@ _COLLECTIVE_KEYS = {
     "exposed_us": "exposed_us",
     "bottleneck_link": "bottleneck_link",
 }
+#: Keys of a phase's row, and the column of the table ``phases`` that each comes from.
+_PHASE_KEYS = {
+    "name": "name",
+    "iteration": "iteration",
+    "collective": "kind",
+    "phase": "phase",
+    "level": "level",
+    "ranks": "ranks",
+    "messages": "messages",
+    "size_bytes": "size_bytes",
+    "bytes_per_rank_max": "bytes_per_rank_max",
+    "bytes_per_rank_min": "bytes_per_rank_min",
+    "start_ps": "start_ps",
+    "end_ps": "end_ps",
+    "time_ps": "time_ps",
+}
 
 
 def iteration_rows(result: Result) -> list[dict[str, Any]]:
@@ -40,6 +56,12 @@ def collective_rows(result: Result) -> list[dict[str, Any]]:
     """One row a collective."""
     table = result.columns("collectives")
     return _rows({key: table[column] for key, column in _COLLECTIVE_KEYS.items()})
+
+
+def phase_rows(result: Result) -> list[dict[str, Any]]:
+    """One row a collective, phase and level."""
+    table = result.columns("phases")
+    return _rows({key: table[column] for key, column in _PHASE_KEYS.items()})
 
 
 def run_row(result: Result) -> dict[str, Any]:

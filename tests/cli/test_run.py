@@ -46,6 +46,9 @@ def test_json_is_one_object(capsys: pytest.CaptureFixture[str], job: Path) -> No
     keys |= {"analytic_time_ps", "ideal_time_ps"}
     assert keys <= set(row)
     assert (row["collective"], row["algorithm"], row["ranks"], row["size_bytes"]) == ("all_to_all", "direct", 4, 8000)
+    row = found["phases"][0]
+    assert (row["name"], row["collective"], row["phase"]) == ("Embedding.forward", "all_to_all", "all_to_all")
+    assert (row["level"], row["messages"], row["bytes_per_rank_max"]) == ("between", 12, 6000)
     keys = {"events", "packets", "packet_hops", "wire_bytes", "setup_cpu_s", "simulation_cpu_s", "peak_rss_bytes"}
     keys |= {"seed", "digest", "checks"}
     assert keys <= set(found["run"])

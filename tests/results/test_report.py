@@ -78,3 +78,9 @@ def test_a_figure_that_is_none_is_a_dash() -> None:
 
 def test_a_grid_is_flush_left_then_right() -> None:
     assert grid(["a", "long"], [["name", "1"], ["b", "22"]]) == ["a     long", "----  ----", "name     1", "b       22"]
+
+
+def test_a_wide_grid_has_its_columns_nearer() -> None:
+    columns = [str(i) * 9 for i in range(10)]
+    assert max(map(len, grid(columns[:9], []))) == 9 * 9 + 2 * 8
+    assert max(map(len, grid(columns, []))) == 10 * 9 + 9
