@@ -37,7 +37,7 @@ struct PlatformDescription
     std::vector<TimePs> linkDelay;
     std::vector<double> linkLoss;
     std::vector<double> linkEfficiency; ///< 0 for Ethernet, in (0, 1] for a scale-up link.
-    std::vector<NodeIndex> rankNode; ///< Node of each rank.
+    std::vector<NodeIndex> rankNode;    ///< Node of each rank.
 
     uint32_t Nodes() const
     {

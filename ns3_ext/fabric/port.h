@@ -74,7 +74,7 @@ struct Port
     TimePs delay{0};
     TimePs peerLatency{0}; ///< Forwarding latency of the node at the far end.
     BitRate rate{0};
-    int64_t efficiencyPpm{0}; ///< Of a scale-up link; 0 for Ethernet.
+    int64_t efficiencyPpm{0};  ///< Of a scale-up link; 0 for Ethernet.
     uint32_t lastLineBytes{0}; ///< Serialisation of the last size, since most frames are alike.
     TimePs lastSerialization{0};
     FrameSource* source{nullptr};

@@ -50,7 +50,7 @@ struct QueuePair
     uint16_t ackHops{0};
     uint64_t ringKey{0}; ///< Its place in the round robin of its port.
     TimePs ackPathLatency{0};
-    uint32_t payload{0}; ///< Largest of a packet.
+    uint32_t payload{0};   ///< Largest of a packet.
     bool isScaleUp{false}; ///< No link of its way is Ethernet: no ACK frames, no window, no loss.
 
     // Sender.

@@ -59,7 +59,8 @@ RoceNic::Submit(const MessageRequest& request)
     message->size = request.size;
     message->bytesBefore = queuePair->postedBytes;
     message->firstPsn = queuePair->postedPsn;
-    message->packets = static_cast<uint64_t>(LineFormat::PacketsOf(request.size, queuePair->payload));
+    message->packets =
+        static_cast<uint64_t>(LineFormat::PacketsOf(request.size, queuePair->payload));
     queuePair->postedBytes += request.size;
     queuePair->postedPsn = message->EndPsn();
     if (queuePair->tail == nullptr)
@@ -401,7 +402,8 @@ RoceNic::AdvanceAcked(QueuePair* queuePair, uint64_t expected)
     {
         const auto packets =
             static_cast<ByteCount>(expected > head->firstPsn ? expected - head->firstPsn : 0);
-        queuePair->ackedBytes = head->bytesBefore + std::min(packets * queuePair->payload, head->size);
+        queuePair->ackedBytes =
+            head->bytesBefore + std::min(packets * queuePair->payload, head->size);
     }
     if (queuePair->nextPsn < expected)
     {

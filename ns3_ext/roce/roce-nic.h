@@ -34,7 +34,7 @@ struct NicCounters
 {
     ByteCount sentPayloadBytes{0};     ///< Each byte once, however often it was sent.
     ByteCount receivedPayloadBytes{0}; ///< In order, each byte once.
-    int64_t dataPackets{0}; ///< Sent, repetitions included.
+    int64_t dataPackets{0};            ///< Sent, repetitions included.
     int64_t acksSent{0};
     int64_t naksSent{0};
     int64_t timeouts{0};
