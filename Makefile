@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# make run     the main job, its tables in $(OUT)/main_job         make lint    style of Python and C++, stubs up to date
-# make test    the tests                                           make types   mypy --strict
-# make full    all tests, the slow ones and those with ns-3's      make format  put the sources into that style
-#              Python bindings too (compiles for minutes)          make stubs   type stubs of the extension
-# make sanitize   the tests that reach C++, under sanitizers       make clean   remove what these made, results excepted
+# make run     the main jobs, flat and on ZionEX nodes: tables     make lint    style of Python and C++, stubs up to date
+#              in $(OUT)/main_job and $(OUT)/zionex_2x8            make types   mypy --strict
+# make test    the tests                                           make format  put the sources into that style
+# make full    all tests, the slow ones and those with ns-3's      make stubs   type stubs of the extension
+#              Python bindings too (compiles for minutes)          make clean   remove what these made, results excepted
+# make sanitize   the tests that reach C++, under sanitizers
 #
 # Each sets up the environment it needs; PYTHON=python3.12 chooses the interpreter for a new one.
 
@@ -21,6 +22,8 @@ sanitized = LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-
 
 run: lean
 	$(bin)/astra-py run workloads/astra2020_16.toml --out "$(OUT)/main_job" --overwrite
+	echo
+	$(bin)/astra-py run workloads/zionex_2x8.toml --out "$(OUT)/zionex_2x8" --overwrite
 
 test: lean
 	$(bin)/python -m pytest

@@ -156,7 +156,8 @@ class Traffic:
 
     def packets(self, transport: TransportModel) -> NDArray[np.int64]:
         """i64[m]: how many packets each message is cut into; a message of 0 bytes is one packet."""
-        return np.maximum(1, -(-self.size_bytes // self.payload_bytes(transport)))
+        packets: NDArray[np.int64] = np.maximum(1, -(-self.size_bytes // self.payload_bytes(transport)))
+        return packets
 
     def acks(self, transport: TransportModel) -> NDArray[np.int64]:
         """i64[m]: ACK frames that each message's packets cause at least, none lost; see :meth:`are_acks_implied`."""
