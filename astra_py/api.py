@@ -10,7 +10,7 @@ import platform as machine
 import resource
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -346,7 +346,7 @@ class Run:
         cost = {
             "setup_cpu_s": before - self._started,
             "simulation_cpu_s": after - before,
-            "peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+            "peak_rss_bytes": _peak_rss_bytes(),
         }
         return build_result(record, {**self._manifest(), "run": cost})
 
@@ -368,6 +368,18 @@ class Run:
                 **{package: version(package) for package in packages},
             },
         }
+
+
+def _peak_rss_bytes() -> int:
+    """Most memory that this process has had.
+
+    ``getrusage`` has the memory of the process that started this one in it, however little this one needs.
+    """
+    with suppress(OSError):
+        for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def _fault() -> str:
