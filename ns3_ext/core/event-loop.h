@@ -35,10 +35,24 @@ class EventLoop
         return m_now;
     }
 
-    /// The last byte of a frame arrives from a channel.
-    void ScheduleArrival(TimePs time, ChannelId channel, EventHandler& handler, uint64_t argument)
+    /**
+     * The last byte of a frame arrives from a channel, or arrived a forwarding latency ago.
+     *
+     * @param time When it is handled.
+     * @param channel Orders the arrivals of an instant.
+     * @param isDelayed Whether a forwarding latency has passed since: it was sent before a frame of
+     *        the same channel whose last byte arrives only now, and goes first.
+     * @param handler What handles it.
+     * @param argument For the handler.
+     */
+    void ScheduleArrival(TimePs time,
+                         ChannelId channel,
+                         bool isDelayed,
+                         EventHandler& handler,
+                         uint64_t argument)
     {
-        Schedule(time, EventQueue::MakeOrder(EventPhase::ARRIVAL, channel), handler, argument);
+        const uint64_t rank = 2 * static_cast<uint64_t>(channel) + (isDelayed ? 0 : 1);
+        Schedule(time, EventQueue::MakeOrder(EventPhase::ARRIVAL, rank), handler, argument);
     }
 
     /// Anything that keeps the order in which it was scheduled.

@@ -221,9 +221,12 @@ Fabric::Transmit(ChannelId channel, Port& port, Frame* frame)
         return end;
     }
     // A node that forwards handles the frame once its latency has passed, its end at once.
-    const bool isForwarded = frame->hop + 1 < frame->hops;
-    const TimePs arrival = end + port.delay + (isForwarded ? port.peerLatency : 0);
-    m_loop->ScheduleArrival(arrival, channel, m_arrivals, reinterpret_cast<uint64_t>(frame));
+    const TimePs latency = frame->hop + 1 < frame->hops ? port.peerLatency : 0;
+    m_loop->ScheduleArrival(end + port.delay + latency,
+                            channel,
+                            latency > 0,
+                            m_arrivals,
+                            reinterpret_cast<uint64_t>(frame));
     return end;
 }
 
