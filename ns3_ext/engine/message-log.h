@@ -29,6 +29,22 @@ struct MessageLog
         return op.size();
     }
 
+    /// Make room for all messages of a run at once: columns that grow would take up to twice that.
+    void Reserve(size_t messages)
+    {
+        instance.reserve(messages);
+        op.reserve(messages);
+        src.reserve(messages);
+        dst.reserve(messages);
+        size.reserve(messages);
+        posted.reserve(messages);
+        sent.reserve(messages);
+        delivered.reserve(messages);
+        acked.reserve(messages);
+        deliveredBytes.reserve(messages);
+        repeatedPackets.reserve(messages);
+    }
+
     /// A new row whose moments have not come.
     MessageId Append(int32_t instanceIndex,
                      int32_t opIndex,

@@ -45,22 +45,21 @@ RunOutcome::AddChannel(const ChannelCounters& channel)
 }
 
 void
-RunOutcome::TakeFrom(const ScheduleExecutor& executor, LoopExit exit, TimePs now)
+RunOutcome::TakeFrom(ScheduleExecutor& executor, LoopExit exit, TimePs now)
 {
     opStart = executor.StartTimes();
     opEnd = executor.EndTimes();
-    messages = executor.Messages();
     end = opEnd.empty() ? 0 : std::max<TimePs>(0, *std::max_element(opEnd.begin(), opEnd.end()));
-    counters["messages"] = static_cast<int64_t>(messages.Size());
-    counters["peak_instances"] = executor.PeakInstances();
-    if (executor.IsComplete())
+    exitReason = "completed";
+    if (!executor.IsComplete())
     {
-        exitReason = "completed";
-        return;
+        exitReason = ReasonOf(exit);
+        end = now;
+        waiting = executor.DescribeWaiting(MAX_WAITING);
     }
-    exitReason = ReasonOf(exit);
-    end = now;
-    waiting = executor.DescribeWaiting(MAX_WAITING);
+    counters["peak_instances"] = executor.PeakInstances();
+    messages = executor.TakeMessages();
+    counters["messages"] = static_cast<int64_t>(messages.Size());
 }
 
 } // namespace ns3

@@ -56,7 +56,7 @@ struct RunOutcome
     void AddChannel(const ChannelCounters& counters);
 
     /// The executor's side: operations, messages, what waits where the run did not complete.
-    void TakeFrom(const ScheduleExecutor& executor, LoopExit exit, TimePs now);
+    void TakeFrom(ScheduleExecutor& executor, LoopExit exit, TimePs now);
 };
 
 } // namespace ns3

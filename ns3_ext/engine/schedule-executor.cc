@@ -62,6 +62,12 @@ ScheduleExecutor::ScheduleExecutor(const ScheduleDescription& schedule,
                 static_cast<uint32_t>(op);
         }
     }
+    size_t messages = fault == Fault::DOUBLE_MESSAGE ? 1 : 0;
+    for (const int32_t index : schedule.instanceTemplate)
+    {
+        messages += m_graphs[static_cast<size_t>(index)].Messages();
+    }
+    m_log.Reserve(messages);
     if (fault == Fault::SWAP_SIZES)
     {
         PlanSwap();

@@ -87,9 +87,10 @@ class ScheduleExecutor : public MessageListener
         return m_end;
     }
 
-    const MessageLog& Messages() const
+    /// What happened to each message; the executor keeps nothing of it.
+    MessageLog TakeMessages()
     {
-        return m_log;
+        return std::move(m_log);
     }
 
     /// Most instances that were expanded at a time.

@@ -48,6 +48,7 @@ TemplateGraph::TemplateGraph(const TemplateDescription& description)
         ++m_partCount[owner];
         if (IsMessage(op))
         {
+            ++m_messages;
             ++m_partCount[static_cast<uint32_t>(description.dst[op])];
         }
     }

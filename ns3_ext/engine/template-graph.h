@@ -31,6 +31,12 @@ class TemplateGraph
         return static_cast<uint32_t>(m_description.Ops());
     }
 
+    /// How many of the operations are messages.
+    size_t Messages() const
+    {
+        return m_messages;
+    }
+
     bool IsMessage(uint32_t op) const
     {
         return m_description.kind[op] == OpKind::SEND;
@@ -64,6 +70,7 @@ class TemplateGraph
 
   private:
     const TemplateDescription& m_description;
+    size_t m_messages{0};
     std::vector<uint32_t> m_successorPtr;
     std::vector<uint32_t> m_successor;
     std::vector<uint32_t> m_ownedPtr;
