@@ -169,7 +169,7 @@ class SetUp:
             )
         if done.returncode:
             tail = self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-25:]
-            whole = f"astra-py: failed; the whole log is {self.log.relative_to(ROOT)}"
+            whole = f"astra-py: failed, exit status {done.returncode}; the whole log is {self.log.relative_to(ROOT)}"
             raise StepError("\n".join(["", *(f"    {line}" for line in tail), whole]))
         print(f" {time.monotonic() - start:.0f} s", file=sys.stderr)
 
