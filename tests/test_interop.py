@@ -132,13 +132,12 @@ print("runs", len(ap.load(SCENARIO).run().iterations))
 
 TOO_LATE = """
 from ns import ns
-from astra_py.errors import ConfigError
 
 ns.Simulator.Run()
 ns.Simulator.Destroy()
 try:
     import astra_py._ns3_ext
-except ConfigError as error:
+except ImportError as error:
     print("refused", "picoseconds" in str(error))
 """
 
