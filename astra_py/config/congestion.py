@@ -29,7 +29,7 @@ _LEAST_PACKETS = 1e-6
 _SHARE = Number(least=0, most=1)
 _PACKETS = Number(least=_LEAST_PACKETS, most=_MOST_PACKETS)
 _DURATION = QuantityRule(TIME, most=_LONGEST_TIME)
-_PERIOD = QuantityRule(TIME, least=1, most=_LONGEST_TIME)
+_PERIOD = QuantityRule(TIME, least=parse_time("1ns"), most=_LONGEST_TIME)
 _RATE = QuantityRule(RATE, least=1)
 
 _DCQCN = "DCQCN, SIGCOMM 2015"
@@ -190,13 +190,13 @@ class HpccConfig(CongestionConfig):
         source=f"{_HPCC}, section 5.1",
         ns3=_attribute("ns3::Hpcc::AdditiveIncrease", "B"),
     )
-    base_round_trip: Annotated[int | None, QuantityRule(TIME, least=1, most=_LONGEST_TIME, words={"auto": None})] = (
-        parameter(
-            "auto",
-            "Round trip T over empty links, the same for all flows. 'auto': that of each flow's own way.",
-            source=f"{_HPCC}, section 3.2: the known base round trip",
-            ns3=_attribute("ns3::Hpcc::BaseRoundTrip", ""),
-        )
+    base_round_trip: Annotated[
+        int | None, QuantityRule(TIME, least=parse_time("1ns"), most=_LONGEST_TIME, words={"auto": None})
+    ] = parameter(
+        "auto",
+        "Round trip T over empty links, the same for all flows. 'auto': that of each flow's own way.",
+        source=f"{_HPCC}, section 3.2: the known base round trip",
+        ns3=_attribute("ns3::Hpcc::BaseRoundTrip", ""),
     )
     min_rate: Annotated[int, _RATE] = parameter(
         "100Mbps",

@@ -179,7 +179,8 @@ class CongestionControl : public Object
  * Make a congestion control.
  *
  * @param typeName Its TypeId, such as "ns3::Dcqcn".
- * @param attributes Values that are not to be the defaults, as ns-3 reads them from text.
+ * @param attributes Values that are not to be the defaults, as ns-3 reads them from text; it ends
+ *        the process at one that it cannot read at all.
  * @return The control.
  * @throws ConfigError when there is no such control, attribute or value.
  */

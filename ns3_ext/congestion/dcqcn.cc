@@ -229,7 +229,7 @@ Dcqcn::GetTypeId()
                           "time; under AlphaUpdate per_interval the time between its updates.",
                           TimeValue(MicroSeconds(55)),
                           MakeTimeAccessor(&Dcqcn::m_alphaInterval),
-                          MakeTimeChecker(PicoSeconds(1)))
+                          MakeTimeChecker(NanoSeconds(1)))
             .AddAttribute("AlphaUpdate",
                           "When alpha takes notice of CNPs.",
                           EnumValue(AlphaUpdate::PER_CNP),
@@ -242,7 +242,7 @@ Dcqcn::GetTypeId()
                           "Time between increases by the timer.",
                           TimeValue(MicroSeconds(55)),
                           MakeTimeAccessor(&Dcqcn::m_increaseTimer),
-                          MakeTimeChecker(PicoSeconds(1)))
+                          MakeTimeChecker(NanoSeconds(1)))
             .AddAttribute("ByteCounter",
                           "Line bytes between increases by the byte counter; 0 for none.",
                           UintegerValue(10'000'000),

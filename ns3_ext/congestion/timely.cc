@@ -128,7 +128,7 @@ Timely::GetTypeId()
                           "Round trip that gradients are relative to.",
                           TimeValue(MicroSeconds(20)),
                           MakeTimeAccessor(&Timely::m_minRoundTrip),
-                          MakeTimeChecker(PicoSeconds(1)))
+                          MakeTimeChecker(NanoSeconds(1)))
             .AddAttribute("GradientWeight",
                           "Weight alpha of the newest difference between round trips.",
                           DoubleValue(0.875),
