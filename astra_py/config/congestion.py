@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
+from astra_py.config.condition import Condition, Requirement
 from astra_py.config.rules import Choice, Count, Flag, Number, QuantityRule
-from astra_py.config.table import Condition, FieldError, Ns3Attribute, Table, declaration, parameter, rule_of
+from astra_py.config.table import FieldError, Ns3Attribute, Table, parameter
 from astra_py.units import RATE, SIZE, TIME, parse_time
 
 __all__ = [
     "CONGESTION_TABLES",
-    "CongestionConfig",
     "DcqcnConfig",
     "DctcpConfig",
     "HpccConfig",
@@ -47,42 +47,15 @@ def _only(control: str) -> Condition:
     )
 
 
-def _attribute(name: str, suffix: str | None = None) -> Ns3Attribute:
-    return Ns3Attribute((name,), suffix)
+def _attribute(name: str, suffix: str = "", **words: str) -> Ns3Attribute:
+    return Ns3Attribute((name,), suffix, words=words)
 
 
-class CongestionConfig(Table):
-    """The parameters of one congestion control."""
-
-    #: The ns-3 class that they are attributes of.
-    type_name: ClassVar[str]
-
-    def attributes(self) -> dict[str, str]:
-        """Return all parameters as attributes of :attr:`type_name`: name to ns-3's text."""
-        found = {}
-        for field, info in type(self).model_fields.items():
-            made = declaration(info)
-            if made is None or made.ns3 is None:
-                continue
-            name = made.ns3.names[0].removeprefix(f"{self.type_name}::")
-            found[name] = _ns3_text(getattr(self, field), rule_of(info).unit)
-        return found
-
-
-def _ns3_text(value: Any, unit: str) -> str:
-    """Write a value as ns-3 reads it; None is written as the zero that stands for it there."""
-    suffix = {"ps": "ps", "bit/s": "bps"}.get(unit, "")
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"{0 if value is None else value}{suffix}"
-
-
-class DcqcnConfig(CongestionConfig):
+class DcqcnConfig(Table):
     """DCQCN: rates that are cut when CNPs come and recover by a timer and a byte counter."""
 
     key: ClassVar[str] = "transport.dcqcn"
-    only: ClassVar[Condition | None] = _only("dcqcn")
-    type_name: ClassVar[str] = "ns3::Dcqcn"
+    only: ClassVar[Requirement | None] = _only("dcqcn")
 
     gain: Annotated[float, _SHARE] = parameter(
         1 / 256,
@@ -95,55 +68,55 @@ class DcqcnConfig(CongestionConfig):
         "Time without CNPs after which alpha decays, and again after each such time; with alpha_update = "
         "'per_interval' the time between alpha's updates.",
         source=f"{_DCQCN}, section 3.1: K = 55 us",
-        ns3=_attribute("ns3::Dcqcn::AlphaInterval", ""),
+        ns3=_attribute("ns3::Dcqcn::AlphaInterval"),
     )
     alpha_update: Annotated[str, Choice("per_cnp", "per_interval")] = parameter(
         "per_cnp",
         "When alpha takes notice of CNPs: with each of them (the paper), or at the end of each interval, by whether it "
         "had any (NICs, and the simulators made after them).",
-        ns3=_attribute("ns3::Dcqcn::AlphaUpdate", ""),
+        ns3=_attribute("ns3::Dcqcn::AlphaUpdate"),
     )
     increase_timer: Annotated[int, _PERIOD] = parameter(
         "55us",
         "Time between increases by the timer.",
         source=f"{_DCQCN}, section 5: T = 55 us",
-        ns3=_attribute("ns3::Dcqcn::IncreaseTimer", ""),
+        ns3=_attribute("ns3::Dcqcn::IncreaseTimer"),
     )
     byte_counter: Annotated[int | None, QuantityRule(SIZE, least=1, most=_MOST_BYTES, words={"off": None})] = parameter(
         "10MB",
         "Line bytes between increases by the byte counter. 'off': there are none, and the timer alone decides.",
         source=f"{_DCQCN}, section 5: B = 10 MB",
-        ns3=_attribute("ns3::Dcqcn::ByteCounter", "B"),
+        ns3=_attribute("ns3::Dcqcn::ByteCounter", "B", off="0"),
     )
     fast_recovery: Annotated[int, Count(most=_MOST_EVENTS)] = parameter(
         5,
         "Increases F of the timer or of the byte counter that only go towards the target rate.",
         source=f"{_DCQCN}, section 3.1: F = 5",
-        ns3=_attribute("ns3::Dcqcn::FastRecovery", ""),
+        ns3=_attribute("ns3::Dcqcn::FastRecovery"),
     )
     additive_increase: Annotated[int, _RATE] = parameter(
         "40Mbps",
         "What the target rate rises by after fast recovery, R_AI.",
         source=f"{_DCQCN}, section 5: 40 Mb/s",
-        ns3=_attribute("ns3::Dcqcn::AdditiveIncrease", ""),
+        ns3=_attribute("ns3::Dcqcn::AdditiveIncrease"),
     )
     hyper_increase: Annotated[int, _RATE] = parameter(
         "400Mbps",
         "What the target rate rises by when timer and byte counter both have more than fast_recovery increases, R_HAI.",
         source="assumed: ten times R_AI, as in QCN (IEEE 802.1Qau: 5 and 50 Mb/s)",
-        ns3=_attribute("ns3::Dcqcn::HyperIncrease", ""),
+        ns3=_attribute("ns3::Dcqcn::HyperIncrease"),
     )
     min_rate: Annotated[int, _RATE] = parameter(
         "100Mbps",
         "Rate below which no flow is cut.",
         source="configuration of HPCC's published simulator",
-        ns3=_attribute("ns3::Dcqcn::MinRate", ""),
+        ns3=_attribute("ns3::Dcqcn::MinRate"),
     )
     decrease_interval: Annotated[int, _DURATION] = parameter(
         "0us",
         "Shortest time between two cuts; CNPs in between make one cut at its end.",
         source=f"{_DCQCN}, section 3.1: each CNP cuts",
-        ns3=_attribute("ns3::Dcqcn::DecreaseInterval", ""),
+        ns3=_attribute("ns3::Dcqcn::DecreaseInterval"),
     )
     clamp_target: Annotated[bool, Flag()] = parameter(
         True,
@@ -155,22 +128,21 @@ class DcqcnConfig(CongestionConfig):
         "50us",
         "Shortest time between two CNPs that a receiver sends for a flow.",
         source=f"{_DCQCN}, section 3.1: N = 50 us",
-        ns3=_attribute("ns3::Dcqcn::CnpInterval", ""),
+        ns3=_attribute("ns3::Dcqcn::CnpInterval"),
     )
     cnp_delay: Annotated[int, _DURATION] = parameter(
         "0us",
         "From a marked packet's last byte to its CNP at the receiver's port.",
         source="ideal endpoints",
-        ns3=_attribute("ns3::Dcqcn::CnpDelay", ""),
+        ns3=_attribute("ns3::Dcqcn::CnpDelay"),
     )
 
 
-class HpccConfig(CongestionConfig):
+class HpccConfig(Table):
     """HPCC: windows that follow what each port on the way says of its load."""
 
     key: ClassVar[str] = "transport.hpcc"
-    only: ClassVar[Condition | None] = _only("hpcc")
-    type_name: ClassVar[str] = "ns3::Hpcc"
+    only: ClassVar[Requirement | None] = _only("hpcc")
 
     target_utilization: Annotated[float, Number(least=0.01, most=1)] = parameter(
         0.95,
@@ -182,7 +154,7 @@ class HpccConfig(CongestionConfig):
         5,
         "Additive increases in a row after which one is multiplicative.",
         source=f"{_HPCC}, section 5.1",
-        ns3=_attribute("ns3::Hpcc::MaxStage", ""),
+        ns3=_attribute("ns3::Hpcc::MaxStage"),
     )
     additive_increase: Annotated[int, QuantityRule(SIZE, most=_MOST_BYTES)] = parameter(
         "80B",
@@ -196,47 +168,45 @@ class HpccConfig(CongestionConfig):
         "auto",
         "Round trip T over empty links, the same for all flows. 'auto': that of each flow's own way.",
         source=f"{_HPCC}, section 3.2: the known base round trip",
-        ns3=_attribute("ns3::Hpcc::BaseRoundTrip", ""),
+        ns3=_attribute("ns3::Hpcc::BaseRoundTrip", auto="0ps"),
     )
     min_rate: Annotated[int, _RATE] = parameter(
         "100Mbps",
         "Rate below which no flow is slowed.",
         source="configuration of HPCC's published simulator",
-        ns3=_attribute("ns3::Hpcc::MinRate", ""),
+        ns3=_attribute("ns3::Hpcc::MinRate"),
     )
     telemetry_size: Annotated[int, QuantityRule(SIZE, most=1024)] = parameter(
         "42B",
-        "Telemetry in a data packet: 2 B, and 8 B for each of up to 5 switches. Longer ways are told in full all the "
-        "same.",
+        "Telemetry in a data packet: 2 B, and 8 B for each of up to 5 switches.",
         source=f"{_HPCC}, section 4.1",
         ns3=_attribute("ns3::Hpcc::TelemetrySize", "B"),
     )
 
 
-class TimelyConfig(CongestionConfig):
+class TimelyConfig(Table):
     """TIMELY: rates that follow the gradient of the round-trip time."""
 
     key: ClassVar[str] = "transport.timely"
-    only: ClassVar[Condition | None] = _only("timely")
-    type_name: ClassVar[str] = "ns3::Timely"
+    only: ClassVar[Requirement | None] = _only("timely")
 
     low_threshold: Annotated[int, _DURATION] = parameter(
         "50us",
         "Round trip T_low below which the rate always rises.",
         source=f"{_TIMELY}, section 4.3",
-        ns3=_attribute("ns3::Timely::LowThreshold", ""),
+        ns3=_attribute("ns3::Timely::LowThreshold"),
     )
     high_threshold: Annotated[int, _DURATION] = parameter(
         "500us",
         "Round trip T_high above which the rate always falls.",
         source=f"{_TIMELY}, section 4.3",
-        ns3=_attribute("ns3::Timely::HighThreshold", ""),
+        ns3=_attribute("ns3::Timely::HighThreshold"),
     )
     min_round_trip: Annotated[int, _PERIOD] = parameter(
         "20us",
         "Round trip that gradients are relative to.",
         source=_TIMELY_AGAIN,
-        ns3=_attribute("ns3::Timely::MinRoundTrip", ""),
+        ns3=_attribute("ns3::Timely::MinRoundTrip"),
     )
     gradient_weight: Annotated[float, _SHARE] = parameter(
         0.875,
@@ -251,19 +221,19 @@ class TimelyConfig(CongestionConfig):
         "10Mbps",
         "What the rate rises by at a completion, delta.",
         source=_TIMELY_AGAIN,
-        ns3=_attribute("ns3::Timely::AdditiveIncrease", ""),
+        ns3=_attribute("ns3::Timely::AdditiveIncrease"),
     )
     hyper_after: Annotated[int, Count(least=1, most=_MOST_EVENTS)] = parameter(
         5,
         "Completions with negative gradients in a row that make increases larger.",
         source=f"{_TIMELY}, algorithm 1",
-        ns3=_attribute("ns3::Timely::HyperAfter", ""),
+        ns3=_attribute("ns3::Timely::HyperAfter"),
     )
     hyper_factor: Annotated[int, Count(least=1, most=_MOST_EVENTS)] = parameter(
         5,
         "How many times larger they are, N.",
         source=f"{_TIMELY}, algorithm 1",
-        ns3=_attribute("ns3::Timely::HyperFactor", ""),
+        ns3=_attribute("ns3::Timely::HyperFactor"),
     )
     segment: Annotated[int, QuantityRule(SIZE, least=1, most=_MOST_BYTES)] = parameter(
         "16KiB",
@@ -275,7 +245,7 @@ class TimelyConfig(CongestionConfig):
         "100Mbps",
         "Rate below which no flow is slowed.",
         source="configuration of HPCC's published simulator",
-        ns3=_attribute("ns3::Timely::MinRate", ""),
+        ns3=_attribute("ns3::Timely::MinRate"),
     )
 
     def check(self) -> None:  # noqa: D102  (as the base)
@@ -288,30 +258,29 @@ class TimelyConfig(CongestionConfig):
             )
 
 
-class SwiftConfig(CongestionConfig):
+class SwiftConfig(Table):
     """Swift: windows that hold the round trip at a target delay."""
 
     key: ClassVar[str] = "transport.swift"
-    only: ClassVar[Condition | None] = _only("swift")
-    type_name: ClassVar[str] = "ns3::Swift"
+    only: ClassVar[Requirement | None] = _only("swift")
 
     base_target: Annotated[int, _DURATION] = parameter(
         "20us",
         "Target delay of a round trip without switches and with many packets in the window.",
         source=_AS_HTSIM,
-        ns3=_attribute("ns3::Swift::BaseTarget", ""),
+        ns3=_attribute("ns3::Swift::BaseTarget"),
     )
     hop_target: Annotated[int, _DURATION] = parameter(
         "2us",
         "What the target rises by with each switch on the way.",
         source="assumed: a switch and a 500 ns link, there and back",
-        ns3=_attribute("ns3::Swift::HopTarget", ""),
+        ns3=_attribute("ns3::Swift::HopTarget"),
     )
     flow_range: Annotated[int, _DURATION] = parameter(
         "100us",
         "What the target rises by at most as the window falls, fs_range.",
         source=_AS_HTSIM,
-        ns3=_attribute("ns3::Swift::FlowRange", ""),
+        ns3=_attribute("ns3::Swift::FlowRange"),
     )
     flow_min_window: Annotated[float, _PACKETS] = parameter(
         0.1,
@@ -344,7 +313,7 @@ class SwiftConfig(CongestionConfig):
         5,
         "Timeouts in a row that reset the window to min_window.",
         source=_AS_HTSIM,
-        ns3=_attribute("ns3::Swift::ResetAfter", ""),
+        ns3=_attribute("ns3::Swift::ResetAfter"),
     )
     min_window: Annotated[float, _PACKETS] = parameter(
         0.001,
@@ -373,12 +342,11 @@ class SwiftConfig(CongestionConfig):
             )
 
 
-class DctcpConfig(CongestionConfig):
+class DctcpConfig(Table):
     """DCTCP: windows that are cut once a round trip, in proportion to the share of marked packets."""
 
     key: ClassVar[str] = "transport.dctcp"
-    only: ClassVar[Condition | None] = _only("dctcp")
-    type_name: ClassVar[str] = "ns3::Dctcp"
+    only: ClassVar[Requirement | None] = _only("dctcp")
 
     gain: Annotated[float, _SHARE] = parameter(
         1 / 16,
@@ -392,13 +360,13 @@ class DctcpConfig(CongestionConfig):
             "Window of a new flow, in payload; at least one packet. 'bdp': what the line carries in a round trip over "
             "empty links.",
             source="assumed: RDMA NICs start at line rate",
-            ns3=_attribute("ns3::Dctcp::InitialWindow", "B"),
+            ns3=_attribute("ns3::Dctcp::InitialWindow", "B", bdp="0"),
         )
     )
 
 
 #: The table of each congestion control that has parameters, by the name that transport.congestion_control gives it.
-CONGESTION_TABLES: dict[str, type[CongestionConfig]] = {
+CONGESTION_TABLES: dict[str, type[Table]] = {
     "dcqcn": DcqcnConfig,
     "hpcc": HpccConfig,
     "timely": TimelyConfig,

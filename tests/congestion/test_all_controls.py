@@ -10,8 +10,9 @@ import pytest
 
 import astra_py._ns3_ext as native
 from astra_py.config.congestion import CONGESTION_TABLES
-from astra_py.config.rules import QuantityRule
+from astra_py.config.ns3 import attributes_of
 from astra_py.config.table import declaration, rule_of
+from astra_py.engines.resolve import CONTROL_CLASSES
 from astra_py.errors import ConfigError
 from congestion.trials import FIGURES, US, Figures, new_trial, run_timers
 
@@ -123,8 +124,7 @@ def traits(trial: native.CongestionTrial) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("control", CONTROLS)
 def test_each_parameter_does_something(control: str) -> None:
-    type_name = CONGESTION_TABLES[control].type_name
-    assert set(OTHERS[control]) == set(native.attributes(type_name))
+    assert set(OTHERS[control]) == set(native.attributes(CONTROL_CLASSES[control]))
     plain = new_trial(control)
     usual = history(plain), traits(plain)
     for name, text in OTHERS[control].items():
@@ -170,54 +170,56 @@ def test_flows_start_at_line_rate(control: str, line_rate: int) -> None:
         assert trial.window_bytes == pytest.approx(max(round_trip_payload, 1), abs=MSS)
 
 
+def test_each_control_has_a_table() -> None:
+    assert list(CONGESTION_TABLES) == list(CONTROL_CLASSES)
+    assert [table.key for table in CONGESTION_TABLES.values()] == [f"transport.{name}" for name in CONTROLS]
+
+
 @pytest.mark.parametrize("control", CONTROLS)
 def test_parameters_are_the_attributes_with_the_same_defaults(control: str) -> None:
-    table = CONGESTION_TABLES[control]
-    attributes = native.attributes(table.type_name)
-    texts = table().attributes()
-    assert list(texts) == list(attributes)
-    for name, text in texts.items():
-        default = attributes[name]["default"]
-        if attributes[name]["type"].endswith("TimeValue"):
-            assert float(text.removesuffix("ps")) == float(default.removesuffix("ps")), name
-        elif attributes[name]["type"].endswith("DoubleValue"):
-            assert float(text) == float(default), name
+    attributes = native.attributes(CONTROL_CLASSES[control])
+    names = []
+    for field, info in CONGESTION_TABLES[control].model_fields.items():
+        made, rule = declaration(info), rule_of(info)
+        assert made is not None
+        assert made.ns3 is not None
+        names += made.ns3.names
+        assert made.ns3.names == (f"{CONTROL_CLASSES[control]}::{field.title().replace('_', '')}",)
+        fields = attributes[made.ns3.names[0].rpartition(":")[2]]
+        text = made.ns3.words.get(info.default) if isinstance(info.default, str) else None
+        text = rule.to_ns3(rule.read(info.default)) if text is None else text
+        if fields["type"].endswith(("TimeValue", "DoubleValue")):
+            assert float(text.removesuffix("ps")) == float(fields["default"].removesuffix("ps")), field
         else:
-            assert text == default, name
+            assert text == fields["default"], field
+    assert [name.rpartition(":")[2] for name in names] == list(attributes)
 
 
 @pytest.mark.parametrize("control", CONTROLS)
 def test_parameters_say_what_they_are(control: str) -> None:
-    table = CONGESTION_TABLES[control]
-    for name, fields in native.attributes(table.type_name).items():
+    for name, fields in native.attributes(CONTROL_CLASSES[control]).items():
         assert fields["help"].endswith("."), name
         assert len(fields["help"]) > 15, name
-    for name, info in table.model_fields.items():
+    for name, info in CONGESTION_TABLES[control].model_fields.items():
         made = declaration(info)
         assert made is not None
-        assert made.ns3 is not None
-        assert made.ns3.names == (f"{table.type_name}::{name.title().replace('_', '')}",)
         assert info.description is not None
         assert info.description.endswith(".")
         if rule_of(info).type_name in ("size", "rate", "time", "integer", "number"):
             assert made.source, name
-        if isinstance(rule_of(info), QuantityRule):
-            assert rule_of(info).read(info.default) == getattr(table(), name)
 
 
-def test_attributes_of_given_parameters() -> None:
-    dcqcn = CONGESTION_TABLES["dcqcn"].model_validate(
-        {"byte_counter": "off", "clamp_target": False, "gain": 0.1, "min_rate": "1Gbps", "cnp_interval": "1.5us"}
-    )
-    texts = dcqcn.attributes()
-    assert [texts[name] for name in ("ByteCounter", "ClampTarget", "Gain", "MinRate", "CnpInterval")] == [
-        "0",
-        "false",
-        "0.1",
-        "1000000000bps",
-        "1500000ps",
-    ]
-    trial = new_trial("dcqcn", **texts)
+def test_given_parameters_become_attributes() -> None:
+    given = {"byte_counter": "off", "clamp_target": False, "gain": 0.1, "min_rate": "1Gbps", "cnp_interval": "1.5us"}
+    attributes = attributes_of(CONGESTION_TABLES["dcqcn"].model_validate(given))
+    assert attributes == {
+        "ns3::Dcqcn::Gain": "0.1",
+        "ns3::Dcqcn::ByteCounter": "0",
+        "ns3::Dcqcn::MinRate": "1000000000bps",
+        "ns3::Dcqcn::ClampTarget": "false",
+        "ns3::Dcqcn::CnpInterval": "1500000ps",
+    }
+    trial = new_trial("dcqcn", **{name.rpartition(":")[2]: text for name, text in attributes.items()})
     assert trial.cnp_interval_ps == 1_500_000
 
 

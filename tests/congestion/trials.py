@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import astra_py._ns3_ext as native
-from astra_py.config.congestion import CONGESTION_TABLES
+from astra_py.engines.resolve import CONTROL_CLASSES
 
 US = 1_000_000
 NEVER = -1
@@ -28,8 +28,7 @@ FIGURES = Figures()
 
 def new_trial(control: str, figures: Figures = FIGURES, **attributes: str) -> native.CongestionTrial:
     """A new flow under a control named as in a scenario; attributes as ns-3's text."""
-    type_name = CONGESTION_TABLES[control].type_name
-    return native.CongestionTrial(type_name, attributes, **vars(figures))
+    return native.CongestionTrial(CONTROL_CLASSES[control], attributes, **vars(figures))
 
 
 def run_timers(trial: native.CongestionTrial, until_ps: int) -> None:
