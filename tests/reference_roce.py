@@ -5,7 +5,7 @@
   unacknowledged payload is below it. An ACK or NAK names the packet that it was made for and the one that the receiver
   expects then, and so acknowledges all before. An ACK is made when a packet's last byte arrived; under ``every``, for
   each N-th packet since the last one; always for a message's last packet, for one that fills the window, for one that
-  is selectively repeated, and for one that has come before.
+  has come before, and for one that comes in order while others are kept.
 * Go-back-N: the receiver drops what comes after a gap and makes one NAK for the gap. On a NAK, and when the timer runs
   out, the sender goes back to the first unacknowledged packet.
 * Selective repeat (IRN, SIGCOMM 2018): the receiver keeps what comes after a gap and makes a NAK for each that is new.
@@ -85,7 +85,7 @@ class QueuePair:
     doublings: int = 0
     # The receiver's:
     expected: int = 0
-    kept: dict[int, bool] = field(default_factory=dict)  # what came after a gap, and whether it asks for an ACK
+    kept: set[int] = field(default_factory=set)  # what came after a gap
     unacked_packets: int = 0
     is_nak_made: bool = False
 
@@ -131,7 +131,7 @@ class QueuePair:
             self.repeated.add(number)
         is_new = self.next > self.highest
         self.highest = max(self.highest, self.next)
-        asks = self.packets[number].is_last or not self.is_open() or (self.t.is_selective and not is_new)
+        asks = self.packets[number].is_last or not self.is_open()
         if asks:
             self.asked = max(self.asked, number + 1)
         if self.is_ack_due() and not was_due:
@@ -149,12 +149,12 @@ class QueuePair:
             is_nak_due = self.t.is_selective or not self.is_nak_made
             self.is_nak_made = True
             if self.t.is_selective:
-                self.kept[number] = asks
+                self.kept.add(number)
             return "nak" if is_nak_due else "", []
-        first, is_asked = self.expected, False
-        self.kept[number] = asks
+        first, is_asked = self.expected, asks or bool(self.kept)
+        self.kept.add(number)
         while self.expected in self.kept:
-            is_asked |= self.kept.pop(self.expected)
+            self.kept.remove(self.expected)
             self.expected += 1
         self.is_nak_made = False
         self.unacked_packets += self.expected - first
