@@ -114,6 +114,30 @@ GiveWaiting(const WaitingItem& item)
     return fields;
 }
 
+/// Pauses in order of their starts, then of channels.
+void
+GivePauses(py::dict& columns, std::vector<PauseEpisode>& pauses)
+{
+    std::sort(pauses.begin(), pauses.end(), [](const PauseEpisode& a, const PauseEpisode& b) {
+        return std::tie(a.start, a.channel, a.priority) < std::tie(b.start, b.channel, b.priority);
+    });
+    std::vector<int32_t> channel;
+    std::vector<uint8_t> priority;
+    std::vector<int64_t> start;
+    std::vector<int64_t> end;
+    for (const PauseEpisode& pause : pauses)
+    {
+        channel.push_back(static_cast<int32_t>(pause.channel));
+        priority.push_back(pause.priority);
+        start.push_back(pause.start);
+        end.push_back(pause.end);
+    }
+    columns["pause_channel"] = GiveColumn(std::move(channel));
+    columns["pause_priority"] = GiveColumn(std::move(priority));
+    columns["pause_start_ps"] = GiveColumn(std::move(start));
+    columns["pause_end_ps"] = GiveColumn(std::move(end));
+}
+
 Fault
 FaultOf(const std::string& name)
 {
@@ -235,6 +259,15 @@ GiveOutcome(RunOutcome&& outcome)
     columns["channel_dropped_frames"] = GiveColumn(std::move(outcome.channelDroppedFrames));
     columns["channel_busy_ps"] = GiveColumn(std::move(outcome.channelBusy));
     columns["channel_max_queue_bytes"] = GiveColumn(std::move(outcome.channelMaxQueueBytes));
+    columns["channel_marked_frames"] = GiveColumn(std::move(outcome.channelMarkedFrames));
+    columns["channel_pauses"] = GiveColumn(std::move(outcome.channelPauses));
+    columns["channel_paused_ps"] = GiveColumn(std::move(outcome.channelPaused));
+    columns["channel_pfc_frames"] = GiveColumn(std::move(outcome.channelPfcFrames));
+    columns["channel_buffer_drops"] = GiveColumn(std::move(outcome.channelBufferDrops));
+    columns["node_buffer_bytes"] = GiveColumn(std::move(outcome.nodeBufferBytes));
+    columns["node_max_buffer_bytes"] = GiveColumn(std::move(outcome.nodeMaxBufferBytes));
+    GivePauses(columns, outcome.pauses);
+    columns["deadlocked_channels"] = outcome.deadlockedChannels;
     columns["rank_sent_payload_bytes"] = GiveColumn(std::move(outcome.rankSentPayloadBytes));
     columns["rank_received_payload_bytes"] =
         GiveColumn(std::move(outcome.rankReceivedPayloadBytes));

@@ -49,6 +49,7 @@ class PacketWorld : public NetworkWorld
     uint32_t Ranks() const override;
     EventLoop& Loop() override;
     MessageNetwork& Network() override;
+    void UsePriorities(uint32_t mask) override;
     void Begin() override;
     LoopExit Run(const std::function<void()>& hook) override;
     void StopWhenIdle() override;
@@ -72,6 +73,7 @@ class PacketWorld : public NetworkWorld
     void RestoreDefaults();
     void BuildNodes(const TransportFigures& figures);
     static Ptr<RoceNic> BuildNic(const TransportFigures& figures);
+    FrameFigures FrameFiguresOf(const TransportFigures& figures) const;
     void RefreshFigures();
 
     static bool s_isAlive;
@@ -83,6 +85,7 @@ class PacketWorld : public NetworkWorld
     Ptr<Fabric> m_fabric;
     std::vector<Ptr<Node>> m_nodes; ///< In order of the platform.
     std::unique_ptr<RoceTransport> m_transport;
+    FrameFigures m_frameFigures;
     bool m_isOpen{false};
     bool m_isRunning{false};
 };

@@ -12,9 +12,9 @@ namespace ns3
 {
 
 /**
- * Explicit congestion notification of one egress port: RED on the instantaneous depth of the frame's
- * queue, and a step where both thresholds are equal (RFC 3168; DCTCP, SIGCOMM 2010; DCQCN, SIGCOMM
- * 2015).
+ * Explicit congestion notification of one egress port: RED on the instantaneous depth of the
+ * frame's queue, and a step where both thresholds are equal (RFC 3168; DCTCP, SIGCOMM 2010; DCQCN,
+ * SIGCOMM 2015).
  */
 struct EcnMarker
 {

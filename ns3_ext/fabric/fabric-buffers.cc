@@ -20,7 +20,13 @@ Fabric::Admit(Frame& frame)
     }
     const SharedBuffer::Verdict verdict =
         buffer.Charge(ingress.peerIngress, frame.priority, bytes, atEgress);
-    if (verdict == SharedBuffer::Verdict::DROPPED) [[unlikely]]
+    if (verdict == SharedBuffer::Verdict::PAUSES ||
+        verdict == SharedBuffer::Verdict::DROPPED_PAUSES) [[unlikely]]
+    {
+        PauseIngress(frame.ingress, frame.priority);
+    }
+    if (verdict == SharedBuffer::Verdict::DROPPED ||
+        verdict == SharedBuffer::Verdict::DROPPED_PAUSES) [[unlikely]]
     {
         ++ingress.counters.bufferDrops;
         if (ingress.isTraced)
@@ -30,10 +36,6 @@ Fabric::Admit(Frame& frame)
         return false;
     }
     frame.isCharged = true;
-    if (verdict == SharedBuffer::Verdict::PAUSES) [[unlikely]]
-    {
-        PauseIngress(frame.ingress, frame.priority);
-    }
     return true;
 }
 

@@ -77,8 +77,7 @@ Fabric::SendPause(ChannelId channel, uint8_t priority, uint32_t quanta)
     if (quanta != 0)
     {
         SharedBuffer::Queue& queue = ingress.peerBuffer->At(ingress.peerIngress, priority);
-        queue.refreshAt =
-            m_loop->Now() + FabricSwitch::QuantaTime(quanta, ingress.rate) / 2;
+        queue.refreshAt = m_loop->Now() + FabricSwitch::QuantaTime(quanta, ingress.rate) / 2;
         if (!queue.isRefreshPending)
         {
             queue.isRefreshPending = true;
@@ -228,6 +227,23 @@ Fabric::SetPausedMask(Port& port) const
     }
 }
 
+std::vector<PauseEpisode>
+Fabric::TakePauses()
+{
+    for (ChannelId channel = 0; channel < m_ports.size(); ++channel)
+    {
+        for (uint8_t priority = 0; priority < PRIORITIES; ++priority)
+        {
+            const PriorityPause& pause = m_ports[channel].extras->pause[priority];
+            if (pause.isActive)
+            {
+                m_pauses.push_back(PauseEpisode{channel, priority, pause.start, NEVER_PS});
+            }
+        }
+    }
+    return std::move(m_pauses);
+}
+
 void
 Fabric::LookForDeadlock()
 {
@@ -235,6 +251,7 @@ Fabric::LookForDeadlock()
     {
         return;
     }
+
     // Bytes of each paused queue that wait at ports where their priority is paused, by port.
     struct Stuck
     {
@@ -267,8 +284,8 @@ Fabric::LookForDeadlock()
             for (const Frame* frame = port.queue[priority].Head(); frame != nullptr;
                  frame = frame->next)
             {
-                const auto found = frame->isCharged ? paused.find(Pack(frame->ingress, priority))
-                                                    : paused.end();
+                const auto found =
+                    frame->isCharged ? paused.find(Pack(frame->ingress, priority)) : paused.end();
                 if (found != paused.end())
                 {
                     found->second.at[Pack(channel, priority)] += FrameBytes(*frame);

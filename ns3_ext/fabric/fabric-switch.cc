@@ -26,6 +26,8 @@ namespace
 constexpr int64_t QUANTUM_BITS = 512;
 /// A PAUSE frame on the line: 64, preamble and gap (IEEE 802.3, annex 31D).
 constexpr ByteCount PAUSE_LINE = 84;
+/// Shorter pauses would fill the wire with their own refreshing: 8 priorities x 84 B, twice each.
+constexpr uint32_t LEAST_PAUSE_QUANTA = 32;
 constexpr ByteCount MOST_BYTES = ByteCount{1} << 50;
 
 std::optional<int64_t>
@@ -49,8 +51,9 @@ ReadGigabits(std::string_view text)
     double value = 0.0;
     const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
     const bool isNumber = result.ec == std::errc{} && result.ptr == text.data() + text.size();
-    return isNumber && value > 0.0 && value < 1e6 ? std::optional(BitRate(std::llround(value * 1e9)))
-                                                  : std::nullopt;
+    return isNumber && value > 0.0 && value < 1e6
+               ? std::optional(BitRate(std::llround(value * 1e9)))
+               : std::nullopt;
 }
 
 /// "400000", "100000/25Gbps" or "25Gbps=100000,100Gbps=400000", for a port of that rate.
@@ -84,8 +87,8 @@ ReadThreshold(const std::string& attribute, std::string_view text, BitRate rate)
         rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
         const size_t equals = entry.find('=');
         const auto entryRate = ReadGigabits(entry.substr(0, equals));
-        const auto bytes = equals == std::string_view::npos ? std::nullopt
-                                                            : ReadWhole(entry.substr(equals + 1));
+        const auto bytes =
+            equals == std::string_view::npos ? std::nullopt : ReadWhole(entry.substr(equals + 1));
         if (!entryRate || !bytes)
         {
             throw refuse(form);
@@ -114,10 +117,11 @@ FabricSwitch::GetTypeId()
                           MakeTimeAccessor(&FabricSwitch::m_forwardingLatency),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("Buffer",
-                          "Packet buffer that the ports share, in bytes; 0 for one without limit.",
-                          UintegerValue(32'000'000),
-                          MakeUintegerAccessor(&FabricSwitch::m_buffer),
-                          MakeUintegerChecker<uint64_t>(0, MOST_BYTES))
+                          "Packet buffer that the ports share, in bytes; 0 for one without limit, "
+                          "-1 for 32 MB beside what is reserved and headroom.",
+                          IntegerValue(AUTO_BUFFER),
+                          MakeIntegerAccessor(&FabricSwitch::m_buffer),
+                          MakeIntegerChecker<int64_t>(AUTO_BUFFER, MOST_BYTES))
             .AddAttribute("Pfc",
                           "Whether priorities of LosslessMask are paused in place of dropping.",
                           BooleanValue(true),
@@ -156,7 +160,7 @@ FabricSwitch::GetTypeId()
                           "Length of a pause that nobody ends, in quanta of 512 bit times.",
                           UintegerValue(65535),
                           MakeUintegerAccessor(&FabricSwitch::m_pauseQuanta),
-                          MakeUintegerChecker<uint32_t>(2, 65535))
+                          MakeUintegerChecker<uint32_t>(LEAST_PAUSE_QUANTA, 65535))
             .AddAttribute("ResponseQuanta",
                           "From a PAUSE frame's last byte to its effect, in quanta of 512 bit "
                           "times.",
@@ -190,14 +194,12 @@ FabricSwitch::GetTypeId()
                           DoubleValue(0.2),
                           MakeDoubleAccessor(&FabricSwitch::m_ecnPmax),
                           MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("EcnMarkAt",
-                          "Whether the queue is looked at when a frame comes or when it goes.",
-                          EnumValue(EcnMarkAt::ENQUEUE),
-                          MakeEnumAccessor<EcnMarkAt>(&FabricSwitch::m_markAt),
-                          MakeEnumChecker(EcnMarkAt::ENQUEUE,
-                                          "enqueue",
-                                          EcnMarkAt::DEQUEUE,
-                                          "dequeue"))
+            .AddAttribute(
+                "EcnMarkAt",
+                "Whether the queue is looked at when a frame comes or when it goes.",
+                EnumValue(EcnMarkAt::ENQUEUE),
+                MakeEnumAccessor<EcnMarkAt>(&FabricSwitch::m_markAt),
+                MakeEnumChecker(EcnMarkAt::ENQUEUE, "enqueue", EcnMarkAt::DEQUEUE, "dequeue"))
             .AddAttribute("Scheduling",
                           "How a port chooses among the priorities below that of ACKs.",
                           EnumValue(PriorityScheduling::STRICT),
@@ -232,7 +234,7 @@ BufferFigures
 FabricSwitch::Buffer() const
 {
     BufferFigures figures;
-    figures.size = static_cast<ByteCount>(m_buffer);
+    figures.size = m_buffer;
     figures.isPfcOn = m_isPfcOn;
     figures.losslessMask = m_losslessMask;
     figures.pfcAlpha = m_pfcAlpha;
@@ -274,8 +276,9 @@ FabricSwitch::EcnThresholds(BitRate rate) const
     const ByteCount kmax = ReadThreshold("EcnKmax", m_ecnKmax, rate);
     if (kmin > kmax)
     {
-        throw ConfigError("ns3::FabricSwitch::EcnKmin = \"" + m_ecnKmin + "\" is above EcnKmax = \"" +
-                          m_ecnKmax + "\" for a port of " + std::to_string(rate) + " bit/s");
+        throw ConfigError("ns3::FabricSwitch::EcnKmin = \"" + m_ecnKmin +
+                          "\" is above EcnKmax = \"" + m_ecnKmax + "\" for a port of " +
+                          std::to_string(rate) + " bit/s");
     }
     return {kmin, kmax};
 }

@@ -116,7 +116,7 @@ class FabricSwitch : public Object
 
   private:
     Time m_forwardingLatency;
-    uint64_t m_buffer{0};
+    int64_t m_buffer{AUTO_BUFFER};
     bool m_isPfcOn{true};
     uint32_t m_losslessMask{0};
     double m_pfcAlpha{0.0};

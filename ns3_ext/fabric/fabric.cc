@@ -91,10 +91,10 @@ Fabric::Configure(const std::vector<Ptr<FabricSwitch>>& switches, const FrameFig
     for (NodeIndex node = 0; node < switches.size(); ++node)
     {
         const Ptr<FabricSwitch>& forwarder = switches[node];
-        m_buffers[node] = forwarder && forwarder->Buffer().size > 0
-                              ? std::make_unique<SharedBuffer>(forwarder->Buffer(),
-                                                               figures.prioritiesInUse)
-                              : nullptr;
+        m_buffers[node] =
+            forwarder && forwarder->Buffer().size != 0
+                ? std::make_unique<SharedBuffer>(forwarder->Buffer(), figures.prioritiesInUse)
+                : nullptr;
     }
     for (ChannelId channel = 0; channel < m_ports.size(); ++channel)
     {
@@ -161,8 +161,8 @@ Fabric::CanLose(ChannelId channel, uint8_t priority) const
 {
     const Port& port = m_ports[channel];
     return port.lossThreshold != 0 ||
-           (port.peerBuffer != nullptr && !(port.peerBuffer->IsLossless(priority) &&
-                                            m_switches[port.peer]->HasCalculatedRoom()));
+           (port.peerBuffer != nullptr &&
+            !(port.peerBuffer->IsLossless(priority) && m_switches[port.peer]->HasCalculatedRoom()));
 }
 
 void
@@ -399,8 +399,7 @@ Fabric::LeaveNode(ChannelId channel, Port& port, Frame& frame)
 bool
 Fabric::EndsAtPeer(const Frame& frame, const Port& port) const
 {
-    return frame.path != nullptr ? frame.hop + 1 == frame.hops
-                                 : port.peer == m_rankNode[frame.dst];
+    return frame.path != nullptr ? frame.hop + 1 == frame.hops : port.peer == m_rankNode[frame.dst];
 }
 
 void

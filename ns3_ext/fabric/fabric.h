@@ -26,17 +26,17 @@ struct PauseEpisode
     ChannelId channel;
     uint8_t priority;
     TimePs start; ///< The PAUSE frame acts.
-    TimePs end;   ///< A RESUME acts or the quanta are over.
+    TimePs end;   ///< A RESUME acts or the quanta are over; NEVER_PS while it lasts.
 };
 
 /// What the frames of a run are like, beside what each says of itself.
 struct FrameFigures
 {
-    uint32_t largestLineBytes{0};  ///< Of any frame on Ethernet.
-    uint32_t dataGap{0};           ///< Line bytes of a data frame that no buffer holds.
-    uint32_t ackGap{0};            ///< The same of ACKs and NAKs.
+    uint32_t largestLineBytes{0};   ///< Of any frame on Ethernet.
+    uint32_t dataGap{0};            ///< Line bytes of a data frame that no buffer holds.
+    uint32_t ackGap{0};             ///< The same of ACKs and NAKs.
     uint32_t prioritiesInUse{0xff}; ///< Bit p is set for each priority that may come.
-    bool isAckClassShared{false};  ///< ACKs go on in the class of their data.
+    bool isAckClassShared{false};   ///< ACKs go on in the class of their data.
 };
 
 /**
@@ -156,11 +156,8 @@ class Fabric : public Object
         return m_packetHops;
     }
 
-    /// Pauses in order of their ends; one that lasts is not there yet.
-    const std::vector<PauseEpisode>& Pauses() const
-    {
-        return m_pauses;
-    }
+    /// All pauses; one that lasts still has the end NEVER_PS.
+    std::vector<PauseEpisode> TakePauses();
 
     /// Pauses that were too many to be kept.
     uint64_t UnlistedPauses() const
@@ -184,6 +181,12 @@ class Fabric : public Object
     ByteCount MaxHeld(NodeIndex node) const
     {
         return m_buffers[node] ? m_buffers[node]->MaxHeld() : 0;
+    }
+
+    /// Bytes of a node's buffer; 0 where it has none or one without limit.
+    ByteCount BufferSize(NodeIndex node) const
+    {
+        return m_buffers[node] ? m_buffers[node]->Size() : 0;
     }
 
     /// Bytes that all buffers hold.

@@ -24,7 +24,8 @@ Share(double alpha, ByteCount free)
 SharedBuffer::SharedBuffer(const BufferFigures& figures, uint32_t prioritiesInUse)
     : m_figures(figures),
       m_prioritiesInUse(prioritiesInUse),
-      m_sharedSize(figures.size)
+      m_size(figures.size == AUTO_BUFFER ? AUTO_SHARED : figures.size),
+      m_sharedSize(m_size)
 {
 }
 
@@ -36,7 +37,16 @@ SharedBuffer::AddIngress(ByteCount reserve, ByteCount headroom)
     m_headroom.push_back(headroom);
     m_queues.resize(m_queues.size() + PRIORITIES);
     const uint32_t lossless = m_figures.isPfcOn ? m_figures.losslessMask & m_prioritiesInUse : 0;
-    m_sharedSize -= std::popcount(m_prioritiesInUse) * reserve + std::popcount(lossless) * headroom;
+    const ByteCount apart =
+        std::popcount(m_prioritiesInUse) * reserve + std::popcount(lossless) * headroom;
+    if (m_figures.size == AUTO_BUFFER)
+    {
+        m_size += apart;
+    }
+    else
+    {
+        m_sharedSize -= apart;
+    }
     return index;
 }
 
@@ -58,9 +68,8 @@ SharedBuffer::SurelyFits(uint32_t ingress,
     {
         return false;
     }
-    return IsLossless(priority)
-               ? queue.Held() + bytes <= Share(m_figures.pfcAlpha, free - bytes)
-               : egressBytes + bytes <= Share(m_figures.egressAlpha, free);
+    return IsLossless(priority) ? queue.Held() + bytes <= Share(m_figures.pfcAlpha, free - bytes)
+                                : egressBytes + bytes <= Share(m_figures.egressAlpha, free);
 }
 
 SharedBuffer::Verdict
@@ -96,7 +105,8 @@ SharedBuffer::Charge(uint32_t ingress, uint8_t priority, ByteCount bytes, ByteCo
     }
     else
     {
-        return Verdict::DROPPED;
+        const bool mustPause = isLossless && !queue.isPaused && queue.Held() > 0;
+        return mustPause ? Verdict::DROPPED_PAUSES : Verdict::DROPPED;
     }
     m_held += bytes;
     m_maxHeld = std::max(m_maxHeld, m_held);

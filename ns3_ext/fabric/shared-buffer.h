@@ -11,10 +11,16 @@
 namespace ns3
 {
 
+/// A buffer as large as it must be for AUTO_SHARED bytes to be shared.
+constexpr ByteCount AUTO_BUFFER = -1;
+/// Shared bytes of such a buffer: 32 MB, the buffer of the HPCC simulations (SIGCOMM 2019, 5.1).
+constexpr ByteCount AUTO_SHARED = 32'000'000;
+
 /// What a switch's buffer is like; see FabricSwitch's attributes.
 struct BufferFigures
 {
-    ByteCount size{0};
+    ByteCount size{
+        AUTO_BUFFER}; ///< All of it; AUTO_BUFFER has AUTO_SHARED beside what is reserved.
     bool isPfcOn{true};
     uint32_t losslessMask{0xff};
     double pfcAlpha{0.125};
@@ -26,9 +32,9 @@ struct BufferFigures
  * The packet buffer of one switch, shared by its ports: who holds what, who must pause, what is
  * dropped (docs/borders.md, "Switch buffers, pauses, marks, losses").
  *
- * Arithmetic only: Fabric brings the frames, sends PAUSE frames, and settles releases. A release may
- * be told late, as long as SurelyFits is false whenever that would matter: what the buffer holds is
- * then an upper bound.
+ * Arithmetic only: Fabric brings the frames, sends PAUSE frames, and settles releases. A release
+ * may be told late, as long as SurelyFits is false whenever that would matter: what the buffer
+ * holds is then an upper bound.
  */
 class SharedBuffer
 {
@@ -39,6 +45,7 @@ class SharedBuffer
         ADMITTED,
         PAUSES, ///< Admitted, and its queue must pause from here on.
         DROPPED,
+        DROPPED_PAUSES, ///< Dropped, and what its queue holds must pause from here on.
     };
 
     /// One priority of one ingress channel.
@@ -81,7 +88,10 @@ class SharedBuffer
      * Whether a frame goes to shared, pauses nothing and sets no record even if all that was
      * released late is still here.
      */
-    bool SurelyFits(uint32_t ingress, uint8_t priority, ByteCount bytes, ByteCount egressBytes) const;
+    bool SurelyFits(uint32_t ingress,
+                    uint8_t priority,
+                    ByteCount bytes,
+                    ByteCount egressBytes) const;
 
     /**
      * A frame's last byte has arrived.
@@ -141,7 +151,7 @@ class SharedBuffer
 
     ByteCount Size() const
     {
-        return m_figures.size;
+        return m_size;
     }
 
     /// Egress ports whose release is to be settled when it matters.
@@ -155,6 +165,7 @@ class SharedBuffer
     std::vector<Queue> m_queues;       ///< By ingress index and priority.
     std::vector<ByteCount> m_reserve;  ///< By ingress index.
     std::vector<ByteCount> m_headroom; ///< By ingress index.
+    ByteCount m_size;
     ByteCount m_sharedSize;
     ByteCount m_sharedHeld{0};
     ByteCount m_held{0};

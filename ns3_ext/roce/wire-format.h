@@ -35,6 +35,8 @@ constexpr uint32_t DATA_OVERHEAD =
     PREAMBLE + ETHERNET + IPV4 + UDP + BTH + ICRC + FCS + INTER_FRAME_GAP;
 /// An acknowledgement, positive or negative.
 constexpr uint32_t ACK_LINE = DATA_OVERHEAD + AETH;
+/// A congestion notification (annex A17: a BTH and 16 reserved bytes).
+constexpr uint32_t CNP_LINE = DATA_OVERHEAD + 16;
 
 static_assert(DATA_OVERHEAD == 82);
 static_assert(ACK_LINE == 86);
