@@ -26,7 +26,8 @@ def test_every_attribute_and_trace_source_says_what_it_is(name: str) -> None:
 def test_the_nic_and_the_device_have_trace_sources() -> None:
     moments = {f"Message{moment}" for moment in ("Posted", "Sent", "Delivered", "Acked")}
     assert set(native.trace_sources("ns3::RoceNic")) == moments | {"Timeout", "GoBack"}
-    assert set(native.trace_sources("ns3::FabricDevice")) == {"Enqueue", "PhyTxBegin", "PhyRxEnd", "PhyTxDrop"}
+    frames = {"Enqueue", "PhyTxBegin", "PhyRxEnd", "PhyTxDrop", "EcnMark", "BufferDrop"}
+    assert set(native.trace_sources("ns3::FabricDevice")) == frames | {"PfcPause", "PfcResume"}
 
 
 def test_defaults_are_those_of_the_scenario() -> None:
