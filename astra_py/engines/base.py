@@ -7,7 +7,7 @@ built from those columns by :mod:`astra_py.results`; nothing else in the package
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -22,16 +22,22 @@ if TYPE_CHECKING:
     from astra_py.platforms.platform import Platform
 
 __all__ = [
+    "FIRST_PACKET_HEADER",
     "AckPolicy",
     "Engine",
     "EngineColumns",
     "EngineOptions",
     "ExitReason",
     "Progress",
+    "SwitchModel",
     "TimeRounding",
     "TransportModel",
     "WindowPolicy",
 ]
+
+
+#: Line bytes beside the payload of a message's first packet over RoCEv2, RETH included (IBTA annex A17; IEEE 802.3).
+FIRST_PACKET_HEADER = 98
 
 
 class AckPolicy(IntEnum):
@@ -86,6 +92,8 @@ class TransportModel:
     notify_on : the moment at which the receiver's side is told of a message.
     time_rounding : see :class:`TimeRounding`.
     congestion_control : ns-3's class of the congestion control, such as "ns3::Dcqcn"; "" for none.
+    is_striped : whether each message is split over the queue pairs of its peer.
+    telemetry_bytes : line bytes of telemetry in each data packet and ACK (HPCC's INT).
     """
 
     payload_bytes: int
@@ -103,6 +111,35 @@ class TransportModel:
     notify_on: EdgeOn
     time_rounding: TimeRounding
     congestion_control: str = ""
+    is_striped: bool = False
+    telemetry_bytes: int = 0
+
+    @property
+    def largest_line_bytes(self) -> int:
+        """Line bytes of the largest packet."""
+        header = FIRST_PACKET_HEADER if self.header_bytes < 0 else self.header_bytes
+        return self.payload_bytes + header + self.telemetry_bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class SwitchModel:
+    """What the engine does not say of its switches and a result is held to.
+
+    Attributes
+    ----------
+    buffer_bytes : packet buffer of a switch, 0 without limit.
+    lossless : priorities that are paused and not dropped.
+    reserve_bytes, headroom_bytes : kept for each ingress port and lossless priority, or -1 for the rules of "auto".
+    response_quanta : quanta that a PAUSE takes to act.
+    has_ecn : whether switches mark frames that are ECN capable.
+    """
+
+    buffer_bytes: int = 0
+    lossless: tuple[int, ...] = ()
+    reserve_bytes: int = -1
+    headroom_bytes: int = -1
+    response_quanta: int = 0
+    has_ecn: bool = False
 
 
 #: Called now and then while an engine runs: simulated time in ps, events so far, finished operations, operations.
@@ -203,6 +240,8 @@ class EngineColumns:
     exit_reason: ExitReason
     waiting: tuple[str, ...] = ()
     """Where the run did not complete: one line per thing that waits, and for what."""
+    deadlocked_channels: Sequence[int] = ()
+    """Channels that wait for each other in a circle of pauses (PFC deadlock), in order of the circle."""
 
 
 class Engine(Protocol):

@@ -16,7 +16,7 @@ from astra_py.results.intervals import IntervalSet
 
 if TYPE_CHECKING:
     from astra_py.collectives.schedule import Schedule
-    from astra_py.engines.base import Engine, EngineColumns, TransportModel
+    from astra_py.engines.base import Engine, EngineColumns, SwitchModel, TransportModel
     from astra_py.platforms.platform import Platform, PlatformArrays
     from astra_py.results.traffic import Traffic
     from astra_py.workloads.trace import Trace
@@ -37,6 +37,7 @@ class RunRecord:
     Attributes
     ----------
     trace, schedule, platform, transport : what was declared, what was run, on what, and how.
+    switch : what is known of the platform's switches.
     declared_bytes : bytes that each rank has to send, and to receive, by the trace's collectives; both i64[ranks].
     seed, endpoint_delay_ps : as the engine got them.
     max_active_collectives : how many collectives a rank may take part in at once, or None for no limit.
@@ -50,6 +51,7 @@ class RunRecord:
     schedule: Schedule
     platform: Platform
     transport: TransportModel
+    switch: SwitchModel
     declared_bytes: tuple[NDArray[np.int64], NDArray[np.int64]]
     seed: int
     endpoint_delay_ps: int
@@ -117,6 +119,17 @@ class RunRecord:
         """i64[messages]: payload of each message, by its template."""
         return self.of_message([template.size_bytes for template in self.schedule.templates])
 
+    def channel(self, name: str) -> NDArray[np.int64]:
+        """i64[channels]: the column ``channel_`` ``name``; zeros where the engine has left it out."""
+        column: NDArray[np.int64] = getattr(self.columns, f"channel_{name}")
+        return column if len(column) else np.zeros(len(self.columns.channel_frames), dtype=np.int64)
+
+    @cached_property
+    def max_buffer_bytes(self) -> NDArray[np.int64]:
+        """i64[nodes]: most bytes that each node's buffer held; zeros where the engine has left it out."""
+        column = self.columns.node_max_buffer_bytes
+        return column if len(column) else np.zeros(len(self.arrays.node_kind), dtype=np.int64)
+
     @cached_property
     def has_ports(self) -> bool:
         """Whether ports counted what they carried; the analytic engine's columns of channels are computed."""
@@ -126,7 +139,13 @@ class RunRecord:
     def has_repetitions(self) -> bool:
         """Whether frames were lost, or packets sent again: links then carry more than what was declared implies."""
         columns = self.columns
-        return bool(columns.channel_dropped_frames.any() or columns.message_retransmitted_packets.any())
+        lost = columns.channel_dropped_frames, columns.channel_buffer_drops, columns.message_retransmitted_packets
+        return any(bool(column.any()) for column in lost)
+
+    @cached_property
+    def has_notices(self) -> bool:
+        """Whether there are frames beside data and acknowledgements: CNPs of receivers, PAUSE and RESUME of ports."""
+        return bool(self.columns.counters.get("cnps", 0) or self.columns.channel_pfc_frames.any())
 
     @cached_property
     def _ops_by_rank(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

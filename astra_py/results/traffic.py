@@ -24,7 +24,7 @@ Integers = TypeVar("Integers", int, NDArray[np.int64])
 #: Compressed rows of channels.
 Rows = tuple[NDArray[np.int64], NDArray[np.int32]]
 
-__all__ = ["Traffic", "implied_line_bytes"]
+__all__ = ["CNP_LINE_BYTES", "ControlFrames", "Traffic", "ack_line_bytes", "implied_line_bytes"]
 
 #: Preamble and start delimiter, Ethernet header, IPv4, UDP, BTH, ICRC, FCS, inter-frame gap: beside every payload.
 _ROCE_HEADER = 8 + 14 + 20 + 8 + 12 + 4 + 4 + 12
@@ -32,6 +32,12 @@ _ROCE_HEADER = 8 + 14 + 20 + 8 + 12 + 4 + 4 + 12
 _RETH = 16
 #: An acknowledgement is the headers and an AETH.
 _ROCE_ACK = _ROCE_HEADER + 4
+#: A congestion notification is the headers and 16 B more (InfiniBand annex A17).
+CNP_LINE_BYTES = _ROCE_HEADER + 16
+#: PAUSE and RESUME: 64, preamble and gap (IEEE 802.3, annex 31D).
+_PFC = 64 + 20
+#: Controls that limit the bytes in flight, as a window of the transport does.
+_WINDOW_CONTROLS = ("ns3::Hpcc", "ns3::Swift", "ns3::Dctcp")
 #: A receiver acknowledges at least so often: a quarter of the 24-bit packet sequence numbers.
 _MAX_PACKETS_TO_ACK = 2**22
 #: Payload of a packet whose way has scale-up links only.
@@ -40,40 +46,53 @@ _SCALE_UP_PAYLOAD = 4096
 _SCALE_UP_FLIT = 16
 
 
+@dataclass(frozen=True, eq=False)
+class ControlFrames:
+    """Frames of each channel that carry no data, each i64[channels]."""
+
+    acks: NDArray[np.int64]
+    cnps: NDArray[np.int64]
+    pfc: NDArray[np.int64]
+
+
 def implied_line_bytes(
-    traffic: Traffic, transport: TransportModel, efficiency: NDArray[np.float64], ack_frames: NDArray[np.int64] | None
+    traffic: Traffic, transport: TransportModel, efficiency: NDArray[np.float64], control: ControlFrames
 ) -> NDArray[np.int64]:
-    """Line bytes of each channel as routes, headers and acknowledgements imply them; i64[channels].
+    """Line bytes of each channel as routes, headers and control frames imply them; i64[channels].
 
     Parameters
     ----------
     efficiency : f64[channels], 0 for Ethernet.
-    ack_frames : ACK frames of each channel, i64[channels]; where None, :meth:`Traffic.acks` tells them.
+    control : how many frames without data each channel carries.
     """
     channels = len(efficiency)
     parts = np.rint(efficiency * 1e6).astype(np.int64)
-    if ack_frames is None:
-        ack_frames = traffic.on_channels(traffic.per_flow(traffic.acks(transport)), channels, back=True)
-    ack = transport.ack_bytes if transport.ack_bytes >= 0 else _ROCE_ACK
     total = np.zeros(channels, dtype=np.int64)
     for part in np.unique(parts):
         if part == 0:
-            message, ack_line = _ethernet_line_bytes(traffic, transport), ack
+            message = _ethernet_line_bytes(traffic, transport)
+            beside = control.acks * ack_line_bytes(transport) + control.cnps * CNP_LINE_BYTES + control.pfc * _PFC
         else:
-            message, ack_line = _scale_up_line_bytes(traffic, transport, int(part)), _share(_SCALE_UP_FLIT, int(part))
-        line = traffic.on_channels(traffic.per_flow(message), channels) + ack_frames * ack_line
+            message = _scale_up_line_bytes(traffic, transport, int(part))
+            beside = (control.acks + control.cnps) * _share(_SCALE_UP_FLIT, int(part))
+        line = traffic.on_channels(traffic.per_flow(message), channels) + beside
         total = np.where(parts == part, line, total)
     return total
+
+
+def ack_line_bytes(transport: TransportModel) -> int:
+    """Line bytes of an acknowledgement on an Ethernet link."""
+    return (transport.ack_bytes if transport.ack_bytes >= 0 else _ROCE_ACK) + transport.telemetry_bytes
 
 
 def _ethernet_line_bytes(traffic: Traffic, transport: TransportModel) -> NDArray[np.int64]:
     """Line bytes of each message's packets on each Ethernet link they cross."""
     packets, size_bytes = traffic.packets(transport), traffic.size_bytes
     if transport.header_bytes >= 0:
-        return size_bytes + packets * transport.header_bytes
+        return size_bytes + packets * (transport.header_bytes + transport.telemetry_bytes)
     last = size_bytes - (packets - 1) * transport.payload_bytes
     padded = (packets - 1) * _pad(np.int64(transport.payload_bytes)) + _pad(last)
-    return padded + packets * _ROCE_HEADER + _RETH
+    return padded + packets * (_ROCE_HEADER + transport.telemetry_bytes) + _RETH
 
 
 def _scale_up_line_bytes(traffic: Traffic, transport: TransportModel, part: int) -> NDArray[np.int64]:
@@ -174,15 +193,18 @@ class Traffic:
                 acks = np.zeros_like(packets)
         return np.where(self.is_scale_up[self.flow], 0, acks)
 
-    def are_acks_implied(self, transport: TransportModel) -> bool:
+    def are_acks_implied(self, transport: TransportModel, *, are_some_marked: bool = False) -> bool:
         """Whether :meth:`acks` is all there is, or a packet may ask for an ACK that only the run can tell.
 
-        A packet that fills the window asks for one, and a receiver gives one before the packet numbers run out.
+        A packet that fills the window asks for one, and a receiver gives one before the packet numbers run out, and
+        where marked packets follow unmarked ones or the other way round (RFC 8257, section 3.2).
         """
         if transport.ack_policy in (AckPolicy.PER_PACKET, AckPolicy.OUT_OF_BAND):
             return True
-        longest = int(self.packets(transport).max(initial=0))
-        return transport.window_policy == WindowPolicy.NONE and longest < _MAX_PACKETS_TO_ACK
+        has_window = transport.window_policy != WindowPolicy.NONE or transport.congestion_control in _WINDOW_CONTROLS
+        if are_some_marked or has_window:
+            return False
+        return int(self.packets(transport).max(initial=0)) < _MAX_PACKETS_TO_ACK
 
     def per_flow(self, weight: NDArray[np.int64]) -> NDArray[np.int64]:
         """Sum of ``weight`` (i64, one a message) over each flow's messages."""

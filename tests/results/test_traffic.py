@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from astra_py.engines.base import AckPolicy, TransportModel, WindowPolicy
-from astra_py.results.traffic import Traffic, implied_line_bytes
+from astra_py.results.traffic import ControlFrames, Traffic, implied_line_bytes
 from recurrences import packet_lines
 from result_cases import TRANSPORT
 
@@ -36,7 +36,13 @@ def messages_of(*sizes: int, efficiency: float = 0.0) -> tuple[Traffic, np.ndarr
 def line_bytes(transport: TransportModel, *sizes: int, efficiency: float = 0.0) -> list[int]:
     """Line bytes on the channel there and the one back."""
     traffic, channels = messages_of(*sizes, efficiency=efficiency)
-    return implied_line_bytes(traffic, transport, channels, None).tolist()
+    return implied_line_bytes(traffic, transport, channels, acks_of(traffic, transport)).tolist()
+
+
+def acks_of(traffic: Traffic, transport: TransportModel) -> ControlFrames:
+    """The control frames of the two channels: acknowledgements on the way back."""
+    acks = traffic.on_channels(traffic.per_flow(traffic.acks(transport)), 2, back=True)
+    return ControlFrames(acks, _column(0, 0), _column(0, 0))
 
 
 @given(st.integers(0, 30_000), st.sampled_from([64, 1000, 1022, 4096]))
@@ -60,7 +66,7 @@ def test_a_scale_up_way_has_its_own_packets_and_no_acknowledgement_frames(
 
 def test_an_acknowledgement_that_crosses_a_scale_up_link_is_a_flit_there() -> None:
     traffic, _ = messages_of(4096)
-    mixed = implied_line_bytes(traffic, TRANSPORT, np.array([0.0, 0.5]), None)
+    mixed = implied_line_bytes(traffic, TRANSPORT, np.array([0.0, 0.5]), acks_of(traffic, TRANSPORT))
     assert mixed.tolist() == [sum(packet_lines(4096, 1000)), 5 * 32]
 
 
@@ -69,6 +75,20 @@ def test_a_given_header_replaces_rocev2s_own_and_its_padding() -> None:
     assert [line_bytes(transport, size)[0] for size in (0, 1, 1000, 1001)] == [36, 37, 1036, 1073]
     assert line_bytes(transport, 1)[1] == 48
     assert line_bytes(TRANSPORT, 1)[1] == 86
+
+
+def test_notifications_and_pauses_have_sizes_of_their_own() -> None:
+    traffic, channels = messages_of(1000)
+    control = ControlFrames(_column(0, 1), _column(0, 3), _column(2, 0))
+    assert implied_line_bytes(traffic, TRANSPORT, channels, control).tolist() == [1098 + 2 * 84, 86 + 3 * 98]
+    # CNPs are flits where they cross a scale-up link, as acknowledgements are
+    assert implied_line_bytes(traffic, TRANSPORT, np.array([0.0, 0.5]), control)[1] == 4 * 32
+
+
+def test_telemetry_is_in_every_packet_and_in_its_acknowledgement() -> None:
+    transport = replace(TRANSPORT, telemetry_bytes=42)
+    assert line_bytes(transport, 2000) == [2 * (1082 + 42) + 16, 2 * (86 + 42)]
+    assert line_bytes(replace(transport, header_bytes=36, ack_bytes=48), 2000) == [2 * (1036 + 42), 2 * (48 + 42)]
 
 
 def test_sizes_beyond_32_bits_are_exact() -> None:
