@@ -80,6 +80,7 @@ class RunRecord:
             self.transport.qps_per_peer,
             lambda src, dst, qp: self.route_paths(self.platform, self.seed, src, dst, qp),
             self.channel_efficiency,
+            striped_payload=self.transport.payload_bytes if self.transport.is_striped else 0,
         )
 
     @cached_property

@@ -113,12 +113,15 @@ def _pad(payload: NDArray[np.int64] | np.int64) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class Traffic:
-    """The messages of a run and the ways of their flows.
+    """The messages of a run, as they are on the wire, and the ways of their flows.
+
+    A message on the wire is a whole one, or the part of one that went to one of several queue pairs.
 
     Attributes
     ----------
     size_bytes : i64[m], as the messages' templates declare them.
     flow : i64[m], the flow of each message.
+    whole : i64[m], which of the declared messages it is of.
     flow_src, flow_dst, flow_qp : i32[f], (source rank, destination rank, queue pair) of each flow.
     there_ptr, there : compressed rows of channels, the way of each flow.
     back_ptr, back : the way of its acknowledgements.
@@ -127,6 +130,7 @@ class Traffic:
 
     size_bytes: NDArray[np.int64]
     flow: NDArray[np.int64]
+    whole: NDArray[np.int64]
     flow_src: NDArray[np.int32]
     flow_dst: NDArray[np.int32]
     flow_qp: NDArray[np.int32]
@@ -146,6 +150,8 @@ class Traffic:
         qps_per_peer: int,
         way: Callable[[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]], Rows],
         efficiency: NDArray[np.float64],
+        *,
+        striped_payload: int = 0,
     ) -> Traffic:
         """Gather messages into flows.
 
@@ -155,7 +161,14 @@ class Traffic:
         qps_per_peer : queue pairs that a pair's messages of one priority take in turn; 0: a new one for each message.
         way : gives the compressed rows of channels of (source ranks, destination ranks, queue pairs).
         efficiency : f64[channels], 0 for Ethernet.
+        striped_payload : payload of a packet where each message is split over its queue pairs, else 0.
         """
+        whole = np.arange(len(size_bytes))
+        if striped_payload and qps_per_peer > 1:
+            is_scale_up = cls.on_routes(size_bytes, src, dst, priority, 1, way, efficiency).is_message_scale_up
+            payload = np.where(is_scale_up, _SCALE_UP_PAYLOAD, striped_payload)
+            whole, size_bytes = _striped(size_bytes, payload, qps_per_peer)
+            src, dst, priority = src[whole], dst[whole], priority[whole]
         most_ranks = int(max(src.max(initial=0), dst.max(initial=0))) + 1
         pair = src.astype(np.int64) * most_ranks + dst
         qp = _queue_pairs(pair * 256 + priority, qps_per_peer)
@@ -167,11 +180,22 @@ class Traffic:
         there, back = way(flow_src, flow_dst, flow_qp), way(flow_dst, flow_src, flow_qp)
         is_ethernet = efficiency[there[1]] == 0
         is_scale_up = ~np.logical_or.reduceat(is_ethernet, there[0][:-1]) if len(flow_src) else np.zeros(0, dtype=bool)
-        return cls(size_bytes, flow, flow_src, flow_dst, flow_qp, *there, *back, is_scale_up)
+        return cls(size_bytes, flow, whole, flow_src, flow_dst, flow_qp, *there, *back, is_scale_up)
+
+    @property
+    def is_message_scale_up(self) -> NDArray[np.bool_]:
+        """bool[m]: whether all links of each message's way are scale-up links."""
+        return self.is_scale_up[self.flow]
+
+    def of_whole(self, messages: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Indices of the messages on the wire that declared ``messages`` became."""
+        first = np.searchsorted(self.whole, messages)
+        count = np.searchsorted(self.whole, messages, side="right") - first
+        return np.repeat(first - np.cumsum(count) + count, count) + np.arange(count.sum())
 
     def payload_bytes(self, transport: TransportModel) -> NDArray[np.int64]:
         """i64[m]: largest payload of each message's packets."""
-        return np.where(self.is_scale_up[self.flow], _SCALE_UP_PAYLOAD, transport.payload_bytes)
+        return np.where(self.is_message_scale_up, _SCALE_UP_PAYLOAD, transport.payload_bytes)
 
     def packets(self, transport: TransportModel) -> NDArray[np.int64]:
         """i64[m]: how many packets each message is cut into; a message of 0 bytes is one packet."""
@@ -191,7 +215,7 @@ class Traffic:
                 acks = np.ones_like(packets)
             case AckPolicy.OUT_OF_BAND:
                 acks = np.zeros_like(packets)
-        return np.where(self.is_scale_up[self.flow], 0, acks)
+        return np.where(self.is_message_scale_up, 0, acks)
 
     def are_acks_implied(self, transport: TransportModel, *, are_some_marked: bool = False) -> bool:
         """Whether :meth:`acks` is all there is, or a packet may ask for an ACK that only the run can tell.
@@ -230,6 +254,26 @@ def _queue_pairs(peer: NDArray[np.int64], qps_per_peer: int) -> NDArray[np.int64
     turn = np.empty_like(peer)
     turn[order] = np.arange(len(peer)) - np.repeat(first, np.diff(first, append=len(peer)))
     return turn % qps_per_peer if qps_per_peer else turn
+
+
+def _striped(
+    size_bytes: NDArray[np.int64], payload: NDArray[np.int64], queue_pairs: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The messages split into as many parts as they have packets, at most ``queue_pairs``; longer parts first.
+
+    Returns
+    -------
+    whole, size_bytes : i64[parts] each, the message that each part is of, in order, and the part's size.
+    """
+    packets = np.maximum(1, -(-size_bytes // payload))
+    parts = np.minimum(packets, queue_pairs)
+    whole = np.repeat(np.arange(len(parts)), parts)
+    number = np.arange(len(whole)) - np.repeat(np.cumsum(parts) - parts, parts)
+    least, longer = np.divmod(packets, parts)
+    first = number * least[whole] + np.minimum(number, longer[whole])
+    after = first + least[whole] + (number < longer[whole])
+    size = np.minimum(after * payload[whole], size_bytes[whole]) - first * payload[whole]
+    return whole, size
 
 
 def _sums(index: NDArray[np.int64] | NDArray[np.int32], weight: NDArray[np.int64], length: int) -> NDArray[np.int64]:

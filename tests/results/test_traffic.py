@@ -155,5 +155,45 @@ def test_sums_are_those_of_integers(messages: list[tuple[int, int]]) -> None:
     none = np.zeros(0, dtype=np.int32)
     four = np.zeros(4, dtype=np.int32)
     ptr = np.zeros(5, dtype=np.int64)
-    traffic = Traffic(weight, flow, four, four, four, ptr, none, ptr, none, four > 0)
+    traffic = Traffic(weight, flow, np.arange(len(flow)), four, four, four, ptr, none, ptr, none, four > 0)
     assert traffic.per_flow(weight).tolist() == [sum(w for f, w in messages if f == i) for i in range(4)]
+
+
+def striped(*sizes: int, queue_pairs: int = 4) -> Traffic:
+    """Messages of two pairs of ranks in turn, each split over its queue pairs."""
+
+    def way(src: np.ndarray, dst: np.ndarray, qp: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.arange(len(src) + 1, dtype=np.int64), np.where(src < 2, 0, 1).astype(np.int32)
+
+    src = np.arange(len(sizes), dtype=np.int32) % 2
+    priority = np.zeros(len(sizes), dtype=np.uint8)
+    return Traffic.on_routes(
+        _column(*sizes), src, src + 2, priority, queue_pairs, way, np.zeros(2), striped_payload=1000
+    )
+
+
+def test_a_striped_message_is_split_over_the_next_queue_pairs() -> None:
+    traffic = striped(9500, 0, 1001, 4000, 1)
+    assert traffic.whole.tolist() == [0, 0, 0, 0, 1, 2, 2, 3, 3, 3, 3, 4]
+    # 10 packets are 3, 3, 2 and 2, the last of which is short; what has fewer packets takes fewer queue pairs
+    assert traffic.size_bytes.tolist() == [3000, 3000, 2000, 1500, 0, 1000, 1, 1000, 1000, 1000, 1000, 1]
+    queue_pair = traffic.flow_qp[traffic.flow]
+    assert queue_pair.tolist() == [0, 1, 2, 3, 0, 0, 1, 1, 2, 3, 0, 2]
+    assert traffic.flow_src[traffic.flow].tolist() == [0] * 4 + [1] + [0, 0] + [1] * 4 + [0]
+    assert traffic.of_whole(np.array([2, 0, 4])).tolist() == [5, 6, 0, 1, 2, 3, 11]
+
+
+@given(st.lists(st.integers(0, 20_000), min_size=1, max_size=9), st.integers(1, 5))
+def test_striping_keeps_packets_and_bytes(sizes: list[int], queue_pairs: int) -> None:
+    traffic, whole = striped(*sizes, queue_pairs=queue_pairs), striped(*sizes, queue_pairs=1)
+    assert np.bincount(traffic.whole, traffic.size_bytes).tolist() == sizes
+    assert np.bincount(traffic.whole, traffic.packets(TRANSPORT)).tolist() == whole.packets(TRANSPORT).tolist()
+    assert np.bincount(traffic.whole).max() <= queue_pairs
+
+
+def test_each_part_of_a_striped_message_has_a_first_packet() -> None:
+    traffic = striped(4000)
+    line = implied_line_bytes(
+        traffic, TRANSPORT, np.zeros(2), ControlFrames(_column(0, 0), _column(0, 0), _column(0, 0))
+    )
+    assert line[0] == 4 * (1000 + 82 + 16)
