@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.collectives.schedule import EdgeOn
+from astra_py.engines.wire import ACK_LINE_BYTES, CNP_LINE_BYTES, DATA_HEADER, PADDING, RETH
 
 if TYPE_CHECKING:
     from astra_py.collectives.schedule import Schedule
     from astra_py.platforms.platform import Platform
 
 __all__ = [
-    "FIRST_PACKET_HEADER",
     "AckPolicy",
     "Engine",
     "EngineColumns",
@@ -34,10 +34,6 @@ __all__ = [
     "TransportModel",
     "WindowPolicy",
 ]
-
-
-#: Line bytes beside the payload of a message's first packet over RoCEv2, RETH included (IBTA annex A17; IEEE 802.3).
-FIRST_PACKET_HEADER = 98
 
 
 class AckPolicy(IntEnum):
@@ -116,9 +112,17 @@ class TransportModel:
 
     @property
     def largest_line_bytes(self) -> int:
-        """Line bytes of the largest packet."""
-        header = FIRST_PACKET_HEADER if self.header_bytes < 0 else self.header_bytes
-        return self.payload_bytes + header + self.telemetry_bytes
+        """Line bytes of the largest frame, a packet, an ACK or a CNP."""
+        if self.header_bytes < 0:
+            packet = -(-self.payload_bytes // PADDING) * PADDING + DATA_HEADER + RETH
+        else:
+            packet = self.payload_bytes + self.header_bytes
+        return max(packet + self.telemetry_bytes, self.ack_line_bytes, CNP_LINE_BYTES)
+
+    @property
+    def ack_line_bytes(self) -> int:
+        """Line bytes of an acknowledgement on an Ethernet link."""
+        return (ACK_LINE_BYTES if self.ack_bytes < 0 else self.ack_bytes) + self.telemetry_bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,9 +131,10 @@ class SwitchModel:
 
     Attributes
     ----------
-    buffer_bytes : packet buffer of a switch, 0 without limit.
+    buffer_bytes : packet buffer of a switch, 0 without limit, or -1 for the rule of ``switch.buffer = "auto"``.
     lossless : priorities that are paused and not dropped.
-    reserve_bytes, headroom_bytes : kept for each ingress port and lossless priority, or -1 for the rules of "auto".
+    reserve_bytes, headroom_bytes : kept for each ingress port and priority, or lossless priority, in use; -1 for the
+        rules of "auto".
     response_quanta : quanta that a PAUSE takes to act.
     has_ecn : whether switches mark frames that are ECN capable.
     """

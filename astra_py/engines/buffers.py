@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.engines.resolve import ecn_thresholds
+from astra_py.engines.wire import PFC_LINE_BYTES
 from astra_py.errors import ConfigError
 from astra_py.hardware import pfc_headroom
 from astra_py.units import format_rate, format_size
@@ -20,12 +21,12 @@ if TYPE_CHECKING:
     from astra_py.engines.base import SwitchModel, TransportModel
     from astra_py.platforms.platform import PlatformArrays
 
-__all__ = ["ACK_PRIORITY", "buffer_warnings", "kept_bytes", "require_thresholds", "switch_ports"]
+__all__ = ["ACK_PRIORITY", "buffer_bytes", "buffer_warnings", "kept_bytes", "require_thresholds", "switch_ports"]
 
 #: Priority of acknowledgements.
 ACK_PRIORITY = 7
-#: A PAUSE on the line: 64 B, preamble and gap (IEEE 802.3, annex 31D).
-_PAUSE_LINE_BYTES = 84
+#: Shared part of a buffer of ``switch.buffer = "auto"`` (HPCC, SIGCOMM 2019, section 5.1: 32 MB).
+_AUTO_SHARED_BYTES = 32_000_000
 
 
 def switch_ports(arrays: PlatformArrays) -> NDArray[np.int64]:
@@ -38,18 +39,18 @@ def switch_ports(arrays: PlatformArrays) -> NDArray[np.int64]:
 def kept_bytes(
     switch: SwitchModel, transport: TransportModel, arrays: PlatformArrays, priorities: Iterable[int]
 ) -> NDArray[np.int64]:
-    """i64[nodes]: buffer that each switch keeps as reserve and headroom of lossless priorities in use.
+    """i64[nodes]: buffer that each switch keeps for its ports: reserve of priorities in use, headroom of lossless ones.
 
     Parameters
     ----------
     priorities : those of the run's collectives; that of acknowledgements is in use in any case.
     """
     kept = np.zeros(len(arrays.node_kind), dtype=np.int64)
-    classes = len({*priorities, ACK_PRIORITY} & set(switch.lossless))
-    if switch.buffer_bytes == 0 or classes == 0:
+    if switch.buffer_bytes == 0:
         return kept
+    in_use = {*priorities, ACK_PRIORITY}
     frame = transport.largest_line_bytes
-    reserve = frame + _PAUSE_LINE_BYTES if switch.reserve_bytes < 0 else switch.reserve_bytes
+    reserve = frame + PFC_LINE_BYTES if switch.reserve_bytes < 0 else switch.reserve_bytes
     ports = switch_ports(arrays)
     node = np.stack([arrays.link_a, arrays.link_b], axis=1).ravel()[ports]
     links = np.stack([arrays.link_rate_bps, arrays.link_delay_ps], axis=1)[ports // 2]
@@ -62,24 +63,35 @@ def kept_bytes(
         else switch.headroom_bytes
         for rate, delay in kinds.tolist()
     ]
-    np.add.at(kept, node, classes * (reserve + np.array(headroom, dtype=np.int64)[kind.ravel()]))
+    of_link = len(in_use) * reserve + len(in_use & set(switch.lossless)) * np.array(headroom, dtype=np.int64)
+    np.add.at(kept, node, of_link[kind.ravel()])
     return kept
+
+
+def buffer_bytes(
+    switch: SwitchModel, transport: TransportModel, arrays: PlatformArrays, priorities: Iterable[int]
+) -> NDArray[np.int64]:
+    """i64[nodes]: size of each switch's buffer, with what it keeps for its ports; 0 without limit, and elsewhere."""
+    kept = kept_bytes(switch, transport, arrays, priorities)
+    size = kept + _AUTO_SHARED_BYTES if switch.buffer_bytes < 0 else np.full_like(kept, switch.buffer_bytes)
+    return np.where(arrays.node_forwards, size, 0)
 
 
 def buffer_warnings(
     switch: SwitchModel, transport: TransportModel, arrays: PlatformArrays, priorities: Iterable[int]
 ) -> tuple[str, ...]:
-    """A sentence where switches keep more for lossless priorities than their buffers hold."""
+    """A sentence where switches keep more for their ports than their buffers hold."""
+    if switch.buffer_bytes <= 0:
+        return ()
     kept = kept_bytes(switch, transport, arrays, priorities)
-    short = np.flatnonzero(kept > switch.buffer_bytes) if switch.buffer_bytes else np.zeros(0, dtype=np.int64)
+    short = np.flatnonzero(kept > switch.buffer_bytes)
     if not len(short):
         return ()
     worst = short[np.argmax(kept[short])]
     count = "1 switch keeps" if len(short) == 1 else f"{len(short)} switches keep"
     return (
-        f"switch.buffer = {format_size(switch.buffer_bytes)!r}: {count} more as reserve and headroom of lossless "
-        f"priorities, up to {kept[worst]:,} B at {arrays.node_names[worst]}; nothing is left to share, and every port "
-        "pauses at once",
+        f"switch.buffer = {format_size(switch.buffer_bytes)!r}: {count} more for their ports, as reserve and headroom, "
+        f"up to {kept[worst]:,} B at {arrays.node_names[worst]}; nothing is left to share, so that ports pause at once",
     )
 
 

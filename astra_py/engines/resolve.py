@@ -63,6 +63,7 @@ def transport_model(scenario: Scenario) -> TransportModel:
         time_rounding=TimeRounding[transport.time_rounding.upper()],
         congestion_control=CONTROL_CLASSES.get(transport.congestion_control, ""),
         is_striped=transport.qp_policy == "striped",
+        telemetry_bytes=transport.hpcc.telemetry_size if transport.congestion_control == "hpcc" else 0,
     )
 
 
@@ -70,7 +71,7 @@ def switch_model(scenario: Scenario) -> SwitchModel:
     """Return what results are held to of the switches of ``scenario``."""
     switch = scenario.switch
     return SwitchModel(
-        buffer_bytes=switch.buffer or 0,
+        buffer_bytes=-1 if switch.buffer == "auto" else switch.buffer or 0,
         lossless=switch.lossless if switch.pfc else (),
         reserve_bytes=-1 if switch.reserve is None else switch.reserve,
         headroom_bytes=-1 if switch.headroom is None else switch.headroom,

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from astra_py.engines.wire import CNP_LINE_BYTES
 from astra_py.results.check import Check, compare
-from astra_py.results.traffic import CNP_LINE_BYTES, ControlFrames, ack_line_bytes, implied_line_bytes
+from astra_py.results.traffic import ControlFrames, implied_line_bytes
 
 if TYPE_CHECKING:
     from astra_py.results.record import RunRecord
@@ -51,7 +52,7 @@ def _control_frames(record: RunRecord) -> tuple[ControlFrames, bool]:
     none, has_cnps = np.zeros_like(others), columns.counters.get("cnps", 0) > 0
     are_some_marked = bool(columns.channel_marked_frames.any())
     if record.has_repetitions or not traffic.are_acks_implied(transport, are_some_marked=are_some_marked):
-        if has_cnps and ack_line_bytes(transport) > CNP_LINE_BYTES:
+        if has_cnps and transport.ack_line_bytes > CNP_LINE_BYTES:
             return ControlFrames(none, others, pfc), False
         return ControlFrames(others, none, pfc), not has_cnps
     acks = traffic.on_channels(traffic.per_flow(traffic.acks(transport)), len(others), back=True)

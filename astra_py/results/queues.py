@@ -42,7 +42,7 @@ def queues_table(record: RunRecord) -> Columns:
         "pauses_received": record.channel("pauses")[out],
         "paused_us": us(record.channel("paused_ps")[out]),
         "pfc_frames": record.channel("pfc_frames")[out],
-        "buffer_bytes": np.full(len(out), record.switch.buffer_bytes),
+        "buffer_bytes": record.buffer_bytes[sender[out]],
         "max_buffer_bytes": record.max_buffer_bytes[sender[out]],
     }
 

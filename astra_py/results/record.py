@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.collectives.schedule import OuterKind
+from astra_py.engines.buffers import ACK_PRIORITY, buffer_bytes
 from astra_py.results.intervals import IntervalSet
 
 if TYPE_CHECKING:
@@ -124,6 +125,16 @@ class RunRecord:
         """i64[channels]: the column ``channel_`` ``name``; zeros where the engine has left it out."""
         column: NDArray[np.int64] = getattr(self.columns, f"channel_{name}")
         return column if len(column) else np.zeros(len(self.columns.channel_frames), dtype=np.int64)
+
+    @cached_property
+    def priorities(self) -> set[int]:
+        """Priorities in use: those of collectives, and that of acknowledgements."""
+        return {ACK_PRIORITY, *np.unique(self.schedule.instance_priority).tolist()}
+
+    @cached_property
+    def buffer_bytes(self) -> NDArray[np.int64]:
+        """i64[nodes]: size of each switch's buffer; 0 without limit."""
+        return buffer_bytes(self.switch, self.transport, self.arrays, self.priorities)
 
     @cached_property
     def max_buffer_bytes(self) -> NDArray[np.int64]:

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Messages as the network carries them: packets, line bytes, flows and their ways, recomputed from what was declared.
 
-Nothing here looks at an engine's packet counters: it is the other side of the comparison. Sizes on the wire are those
-of RoCEv2 (InfiniBand Architecture Specification, annex A17) between Ethernet's preamble and inter-frame gap (IEEE
-802.3).
+Nothing here looks at an engine's packet counters: it is the other side of the comparison.
 """
 
 from __future__ import annotations
@@ -16,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.engines.base import AckPolicy, WindowPolicy
+from astra_py.engines.wire import CNP_LINE_BYTES, DATA_HEADER, PADDING, PFC_LINE_BYTES, RETH
 
 if TYPE_CHECKING:
     from astra_py.engines.base import TransportModel
@@ -24,18 +23,8 @@ Integers = TypeVar("Integers", int, NDArray[np.int64])
 #: Compressed rows of channels.
 Rows = tuple[NDArray[np.int64], NDArray[np.int32]]
 
-__all__ = ["CNP_LINE_BYTES", "ControlFrames", "Traffic", "ack_line_bytes", "implied_line_bytes"]
+__all__ = ["ControlFrames", "Traffic", "implied_line_bytes"]
 
-#: Preamble and start delimiter, Ethernet header, IPv4, UDP, BTH, ICRC, FCS, inter-frame gap: beside every payload.
-_ROCE_HEADER = 8 + 14 + 20 + 8 + 12 + 4 + 4 + 12
-#: Of the first or only packet of an RDMA WRITE.
-_RETH = 16
-#: An acknowledgement is the headers and an AETH.
-_ROCE_ACK = _ROCE_HEADER + 4
-#: A congestion notification is the headers and 16 B more (InfiniBand annex A17).
-CNP_LINE_BYTES = _ROCE_HEADER + 16
-#: PAUSE and RESUME: 64, preamble and gap (IEEE 802.3, annex 31D).
-_PFC = 64 + 20
 #: Controls that limit the bytes in flight, as a window of the transport does.
 _WINDOW_CONTROLS = ("ns3::Hpcc", "ns3::Swift", "ns3::Dctcp")
 #: A receiver acknowledges at least so often: a quarter of the 24-bit packet sequence numbers.
@@ -71,18 +60,14 @@ def implied_line_bytes(
     for part in np.unique(parts):
         if part == 0:
             message = _ethernet_line_bytes(traffic, transport)
-            beside = control.acks * ack_line_bytes(transport) + control.cnps * CNP_LINE_BYTES + control.pfc * _PFC
+            beside = control.acks * transport.ack_line_bytes + control.cnps * CNP_LINE_BYTES
+            beside += control.pfc * PFC_LINE_BYTES
         else:
             message = _scale_up_line_bytes(traffic, transport, int(part))
             beside = (control.acks + control.cnps) * _share(_SCALE_UP_FLIT, int(part))
         line = traffic.on_channels(traffic.per_flow(message), channels) + beside
         total = np.where(parts == part, line, total)
     return total
-
-
-def ack_line_bytes(transport: TransportModel) -> int:
-    """Line bytes of an acknowledgement on an Ethernet link."""
-    return (transport.ack_bytes if transport.ack_bytes >= 0 else _ROCE_ACK) + transport.telemetry_bytes
 
 
 def _ethernet_line_bytes(traffic: Traffic, transport: TransportModel) -> NDArray[np.int64]:
@@ -92,7 +77,7 @@ def _ethernet_line_bytes(traffic: Traffic, transport: TransportModel) -> NDArray
         return size_bytes + packets * (transport.header_bytes + transport.telemetry_bytes)
     last = size_bytes - (packets - 1) * transport.payload_bytes
     padded = (packets - 1) * _pad(np.int64(transport.payload_bytes)) + _pad(last)
-    return padded + packets * (_ROCE_HEADER + transport.telemetry_bytes) + _RETH
+    return padded + packets * (DATA_HEADER + transport.telemetry_bytes) + RETH
 
 
 def _scale_up_line_bytes(traffic: Traffic, transport: TransportModel, part: int) -> NDArray[np.int64]:
@@ -107,8 +92,8 @@ def _share(payload: Integers, part: int) -> Integers:
 
 
 def _pad(payload: NDArray[np.int64] | np.int64) -> NDArray[np.int64]:
-    """RoCE pads a payload to 4 bytes."""
-    return (np.asarray(payload) + 3) // 4 * 4
+    """RoCE pads a payload."""
+    return (np.asarray(payload) + PADDING - 1) // PADDING * PADDING
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ import pytest
 import astra_py as ap
 from astra_py.cli.app import command
 from astra_py.config import load_scenario
-from astra_py.engines.buffers import buffer_warnings, kept_bytes, require_thresholds, switch_ports
+from astra_py.engines.buffers import buffer_bytes, buffer_warnings, kept_bytes, require_thresholds, switch_ports
 from astra_py.engines.resolve import switch_model, transport_model
 from astra_py.errors import ConfigError
 from astra_py.platforms import build_platform
@@ -66,8 +66,11 @@ def test_reserve_and_headroom_are_kept_for_each_port_and_priority_in_use() -> No
     assert kept() == [0, 2 * (slow + fast), 2 * (slow + fast), 0]
     assert kept(priorities=()) == [0, slow + fast, slow + fast, 0]
     assert kept(priorities=(0, 3, 7)) == [0, 3 * (slow + fast), 3 * (slow + fast), 0]
-    assert kept("switch.lossless=[3]") == [0, 0, 0, 0]
-    assert kept("switch.lossless=[3]", priorities=(3,)) == [0, slow + fast, slow + fast, 0]
+    # lossy priorities have a reserve too
+    lossy = 2 * 2 * 4278
+    assert kept("switch.lossless=[3]") == kept("switch.pfc=false") == [0, lossy, lossy, 0]
+    mixed = slow + fast + 2 * 4278
+    assert kept("switch.lossless=[3]", priorities=(3,)) == [0, mixed, mixed, 0]
     assert kept(arrays=line(efficiency=0.9)) == [0, 2 * fast, 2 * (slow + fast), 0]
 
 
@@ -76,9 +79,19 @@ def test_given_sizes_are_kept_as_they_are() -> None:
     assert kept("switch.reserve=0B", "switch.headroom=0B") == [0, 0, 0, 0]
 
 
-@pytest.mark.parametrize("key", ["switch.buffer=unlimited", "switch.pfc=false"])
-def test_nothing_is_kept_where_nothing_pauses(key: str) -> None:
-    assert kept(key) == [0, 0, 0, 0]
+def test_nothing_is_kept_of_a_buffer_without_limit() -> None:
+    assert kept("switch.buffer=unlimited") == [0, 0, 0, 0]
+
+
+def sizes(*overrides: str) -> list[int]:
+    scenario = load_scenario({}, overrides)
+    return buffer_bytes(switch_model(scenario), transport_model(scenario), line(), (0,)).tolist()
+
+
+def test_an_automatic_buffer_has_the_same_to_share_everywhere() -> None:
+    assert sizes() == [0, 32_000_000 + kept()[1], 32_000_000 + kept()[2], 0]
+    assert sizes("switch.buffer=1MB") == [0, 10**6, 10**6, 0]
+    assert sizes("switch.buffer=unlimited") == [0, 0, 0, 0]
 
 
 def test_frames_and_quanta_count() -> None:
@@ -96,8 +109,8 @@ def test_a_buffer_that_is_kept_whole_is_warned_of() -> None:
     most = kept()[1]
     (text,) = warnings(f"switch.buffer={most - 1}B")
     assert text.startswith("switch.buffer = ")
-    assert f"2 switches keep more as reserve and headroom of lossless priorities, up to {most:,} B at n1" in text
-    assert warnings(f"switch.buffer={most}B") == warnings("switch.buffer=unlimited") == ()
+    assert f"2 switches keep more for their ports, as reserve and headroom, up to {most:,} B at n1" in text
+    assert warnings(f"switch.buffer={most}B") == warnings("switch.buffer=unlimited") == warnings() == ()
 
 
 def test_a_run_warns_before_it_starts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
