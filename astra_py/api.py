@@ -24,9 +24,10 @@ from astra_py.collectives.registry import require_runnable
 from astra_py.collectives.schedule import PoolOrder
 from astra_py.config import load_scenario
 from astra_py.engines.base import TimeRounding
+from astra_py.engines.buffers import buffer_warnings, require_thresholds
 from astra_py.engines.packet import PacketEngine
 from astra_py.engines.registry import make_engine
-from astra_py.engines.resolve import engine_options, transport_model
+from astra_py.engines.resolve import engine_options, switch_model, transport_model
 from astra_py.engines.routes import route_paths
 from astra_py.errors import AstraPyError, ConfigError
 from astra_py.hardware import accelerator
@@ -187,13 +188,18 @@ class Run:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What was taken from input files and what was not, a sentence each."""
-        return self._read[1]
+        """What was taken from input files and what was not, and what is unlikely to be meant, a sentence each."""
+        return (*self._read[1], *self._switch_warnings)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a user may not expect, a sentence each; ``--strict`` takes them for errors."""
-        return tuple(note for note in self.notes if note.startswith(_LEFT_OUT))
+        return (*(note for note in self._read[1] if note.startswith(_LEFT_OUT)), *self._switch_warnings)
+
+    @cached_property
+    def _switch_warnings(self) -> tuple[str, ...]:
+        priorities = {call.priority for call in self.trace.calls}
+        return buffer_warnings(switch_model(self.scenario), self.transport, self.platform.arrays(), priorities)
 
     @cached_property
     def _read(self) -> tuple[Trace, tuple[str, ...]]:
@@ -334,6 +340,7 @@ class Run:
             schedule=self.schedule,
             platform=self.platform,
             transport=self.transport,
+            switch=switch_model(scenario),
             declared_bytes=self.declared_bytes,
             seed=options.seed,
             endpoint_delay_ps=options.endpoint_delay_ps,
@@ -352,6 +359,7 @@ class Run:
 
     def _require_sound(self) -> None:
         """Find whatever is wrong before the first event."""
+        require_thresholds(self.scenario, self.platform.arrays())
         require_work(self.trace, self.schedule)
         _ = self.declared_bytes
 

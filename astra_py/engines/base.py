@@ -7,7 +7,7 @@ built from those columns by :mod:`astra_py.results`; nothing else in the package
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.collectives.schedule import EdgeOn
+from astra_py.engines.wire import ACK_LINE_BYTES, CNP_LINE_BYTES, DATA_HEADER, PADDING, RETH
 
 if TYPE_CHECKING:
     from astra_py.collectives.schedule import Schedule
@@ -28,6 +29,7 @@ __all__ = [
     "EngineOptions",
     "ExitReason",
     "Progress",
+    "SwitchModel",
     "TimeRounding",
     "TransportModel",
     "WindowPolicy",
@@ -86,6 +88,8 @@ class TransportModel:
     notify_on : the moment at which the receiver's side is told of a message.
     time_rounding : see :class:`TimeRounding`.
     congestion_control : ns-3's class of the congestion control, such as "ns3::Dcqcn"; "" for none.
+    is_striped : whether each message is split over the queue pairs of its peer.
+    telemetry_bytes : line bytes of telemetry in each data packet and ACK (HPCC's INT).
     """
 
     payload_bytes: int
@@ -103,6 +107,44 @@ class TransportModel:
     notify_on: EdgeOn
     time_rounding: TimeRounding
     congestion_control: str = ""
+    is_striped: bool = False
+    telemetry_bytes: int = 0
+
+    @property
+    def largest_line_bytes(self) -> int:
+        """Line bytes of the largest frame, a packet, an ACK or a CNP."""
+        if self.header_bytes < 0:
+            packet = -(-self.payload_bytes // PADDING) * PADDING + DATA_HEADER + RETH
+        else:
+            packet = self.payload_bytes + self.header_bytes
+        return max(packet + self.telemetry_bytes, self.ack_line_bytes, CNP_LINE_BYTES)
+
+    @property
+    def ack_line_bytes(self) -> int:
+        """Line bytes of an acknowledgement on an Ethernet link."""
+        return (ACK_LINE_BYTES if self.ack_bytes < 0 else self.ack_bytes) + self.telemetry_bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class SwitchModel:
+    """What the engine does not say of its switches and a result is held to.
+
+    Attributes
+    ----------
+    buffer_bytes : packet buffer of a switch, 0 without limit, or -1 for the rule of ``switch.buffer = "auto"``.
+    lossless : priorities that are paused and not dropped.
+    reserve_bytes, headroom_bytes : kept for each ingress port and priority, or lossless priority, in use; -1 for the
+        rules of "auto".
+    response_quanta : quanta that a PAUSE takes to act.
+    has_ecn : whether switches mark frames that are ECN capable.
+    """
+
+    buffer_bytes: int = 0
+    lossless: tuple[int, ...] = ()
+    reserve_bytes: int = -1
+    headroom_bytes: int = -1
+    response_quanta: int = 0
+    has_ecn: bool = False
 
 
 #: Called now and then while an engine runs: simulated time in ps, events so far, finished operations, operations.
@@ -204,6 +246,8 @@ class EngineColumns:
     exit_reason: ExitReason
     waiting: tuple[str, ...] = ()
     """Where the run did not complete: one line per thing that waits, and for what."""
+    deadlocked_channels: Sequence[int] = ()
+    """Channels that wait for each other in a circle of pauses (PFC deadlock), in order of the circle."""
 
 
 class Engine(Protocol):

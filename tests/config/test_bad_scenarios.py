@@ -229,7 +229,7 @@ BAD_SCENARIOS = (
     ),
     # Switches
     _bad("unknown key of switches", "switch.bufer", "'32MB'", "'switch.buffer'", "switch.bufer=32MB"),
-    _bad("buffer of 0", "switch.buffer", "'0B'", "'unlimited' or a size of at least 1B", "switch.buffer=0B"),
+    _bad("buffer of 0", "switch.buffer", "'0B'", "'auto' or 'unlimited' or a size of at least 1B", "switch.buffer=0B"),
     _bad("alpha of 0", "switch.pfc_alpha", "0", "above 0", "switch.pfc_alpha=0"),
     _bad(
         "alpha without limit",

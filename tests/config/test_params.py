@@ -24,6 +24,7 @@ def key_paths(tree: dict[str, Any], table: str = "") -> Iterator[str]:
 
 
 def test_every_key_of_a_resolved_scenario_is_a_parameter() -> None:
+    controls = ("dcqcn", "hpcc", "timely", "swift", "dctcp")
     kinds = ("zion", "ring")
     also = [
         "system.max_active_collectives=2",
@@ -34,6 +35,7 @@ def test_every_key_of_a_resolved_scenario_is_a_parameter() -> None:
         "switch.forwarding=cut_through",
     ]
     scenarios = [load_scenario({}, [f"platform.kind={kind}", *also]) for kind in kinds]
+    scenarios += [load_scenario({}, [f"transport.congestion_control={control}"]) for control in controls]
     keys = {key for scenario in scenarios for key in key_paths(scenario.resolved())}
     listed = {row.key for row in parameter_table() if not row.key.startswith("workload.")}
     assert keys == listed
