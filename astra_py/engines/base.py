@@ -85,6 +85,7 @@ class TransportModel:
     send_latency_ps, receive_latency_ps : endpoint latencies of a message, before its first and after its last byte.
     notify_on : the moment at which the receiver's side is told of a message.
     time_rounding : see :class:`TimeRounding`.
+    congestion_control : ns-3's class of the congestion control, such as "ns3::Dcqcn"; "" for none.
     """
 
     payload_bytes: int
@@ -101,6 +102,7 @@ class TransportModel:
     receive_latency_ps: int
     notify_on: EdgeOn
     time_rounding: TimeRounding
+    congestion_control: str = ""
 
 
 #: Called now and then while an engine runs: simulated time in ps, events so far, finished operations, operations.

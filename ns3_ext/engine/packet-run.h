@@ -76,7 +76,9 @@ class PacketRun
     void ApplyDefaults();
     void RestoreDefaults();
     void BuildNodes(const TransportFigures& figures);
-    static Ptr<RoceNic> BuildNic(const TransportFigures& figures);
+    static Ptr<CongestionControl> BuildControl(const TransportFigures& figures);
+    static Ptr<RoceNic> BuildNic(const TransportFigures& figures,
+                                 const Ptr<CongestionControl>& control);
     void RefreshFigures();
 
     static bool s_isAlive;
