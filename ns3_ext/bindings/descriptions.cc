@@ -211,6 +211,7 @@ ReadTransport(const py::handle& model)
     figures.sendLatency = model.attr("send_latency_ps").cast<TimePs>();
     figures.receiveLatency = model.attr("receive_latency_ps").cast<TimePs>();
     figures.rounding = ReadEnum(model, "time_rounding", TimeRounding::NS_NEAREST);
+    figures.congestionControl = model.attr("congestion_control").cast<std::string>();
     return figures;
 }
 

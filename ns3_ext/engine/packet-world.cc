@@ -9,6 +9,7 @@
 #include "ns3/enum.h"
 #include "ns3/integer.h"
 #include "ns3/node-list.h"
+#include "ns3/pointer.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
@@ -224,9 +225,12 @@ PacketWorld::BuildNodes(const TransportFigures& figures)
         device->Attach(m_fabric, channel, m_platform.Loss(channel));
         m_nodes[m_platform.Transmitter(channel)]->AddDevice(device);
     }
+    const Ptr<CongestionControl> control =
+        figures.congestionControl.empty() ? nullptr
+                                          : MakeCongestionControl(figures.congestionControl, {});
     for (RankId rank = 0; rank < m_platform.Ranks(); ++rank)
     {
-        const Ptr<RoceNic> nic = BuildNic(figures);
+        const Ptr<RoceNic> nic = BuildNic(figures, control);
         m_nodes[m_platform.rankNode[rank]]->AggregateObject(nic);
         nic->Install(rank, *m_fabric, *m_transport);
         m_transport->AddNic(nic);
@@ -249,7 +253,7 @@ PacketWorld::FrameFiguresOf(const TransportFigures& figures) const
 }
 
 Ptr<RoceNic>
-PacketWorld::BuildNic(const TransportFigures& figures)
+PacketWorld::BuildNic(const TransportFigures& figures, const Ptr<CongestionControl>& control)
 {
     const Ptr<RoceNic> nic = CreateObject<RoceNic>();
     SetAttribute(nic, "Payload", UintegerValue(figures.payload));
@@ -261,6 +265,10 @@ PacketWorld::BuildNic(const TransportFigures& figures)
     SetAttribute(nic, "WindowPolicy", EnumValue(figures.windowPolicy));
     SetAttribute(nic, "Window", UintegerValue(figures.window));
     SetAttribute(nic, "QpsPerPeer", UintegerValue(figures.qpsPerPeer));
+    if (control)
+    {
+        SetAttribute(nic, "CongestionControl", PointerValue(control));
+    }
     SetAttribute(nic, "Timeout", TimeValue(TimeStep(static_cast<uint64_t>(figures.timeout))));
     SetAttribute(nic,
                  "SendLatency",
@@ -419,6 +427,12 @@ PacketWorld::Count(RunOutcome& outcome) const
     outcome.counters["repeated_packets"] = total.repeatedPackets;
     outcome.counters["duplicate_packets"] = total.duplicatePackets;
     outcome.counters["out_of_order_packets"] = total.outOfOrderPackets;
+    outcome.counters["out_of_order_accepted"] = total.keptPackets;
+    outcome.counters["selective_repeats"] = total.selectiveRepeats;
+    outcome.counters["marked_packets"] = total.markedPackets;
+    outcome.counters["cnps"] = total.cnpsSent;
+    outcome.counters["flows_controlled"] = m_transport->ControlledFlows();
+    outcome.counters["flows_slowed"] = m_transport->SlowedFlows();
 }
 
 } // namespace ns3

@@ -72,7 +72,8 @@ class PacketWorld : public NetworkWorld
     void ApplyDefaults();
     void RestoreDefaults();
     void BuildNodes(const TransportFigures& figures);
-    static Ptr<RoceNic> BuildNic(const TransportFigures& figures);
+    static Ptr<RoceNic> BuildNic(const TransportFigures& figures,
+                                 const Ptr<CongestionControl>& control);
     FrameFigures FrameFiguresOf(const TransportFigures& figures) const;
     void RefreshFigures();
 
