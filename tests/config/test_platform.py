@@ -23,11 +23,18 @@ def test_a_resolved_platform_loads_to_an_equal_one(kind: str) -> None:
 @every_kind
 def test_a_resolved_platform_has_the_keys_that_mean_something(kind: str) -> None:
     written = load_scenario({"platform": {"kind": kind}}).resolved()["platform"]
-    assert ("scale_up" in written, "nodes" in written) == (kind in ("zion", "zionex"),) * 2
+    direct, rails = ("ring", "torus", "fully_connected"), ("rail_optimized", "dgx_a100", "dgx_h100")
+    machines = ("zion", "zionex", "rail_only", *rails)
+    assert ("scale_up" in written, "nodes" in written) == (kind in machines,) * 2
     assert ("pcie" in written) == (kind == "zion")
-    assert ("spines" in written) == (kind in ("leaf_spine", "zion", "zionex"))
-    assert ("switch_latency" in written) == (kind != "ring")
-    assert ("accelerators_forward" in written) == (kind == "ring")
+    assert ("nic_policy" in written) == (kind in machines and kind != "zion")
+    assert ("spines" in written) == (kind in ("leaf_spine", "fat_tree", "zion", "zionex", *rails))
+    assert ("nodes_per_group" in written) == (kind in rails)
+    assert ("cores" in written) == (kind == "fat_tree")
+    assert ("dims" in written) == (kind == "torus")
+    assert ("switch_latency" in written) == (kind not in direct)
+    assert ("accelerators_forward" in written) == (kind in (*direct, "rail_only"))
+    assert "routing_hook" not in written
 
 
 def test_ranks_of_machines() -> None:
@@ -49,7 +56,7 @@ def test_ranks_of_machines() -> None:
 )
 def test_scale_up_rate(keys: tuple[str, ...], rate_GBps: int) -> None:  # noqa: N803
     platform = load_scenario({}, ["platform.kind=zionex", *(f"platform.{key}" for key in keys)]).platform
-    assert platform.scale_up_rate == 8 * rate_GBps * 10**9
+    assert platform.scale_up_rates == (8 * rate_GBps * 10**9,)
 
 
 @pytest.mark.parametrize(
@@ -69,6 +76,6 @@ def test_leaves_and_spines_of_machines(keys: tuple[str, ...], leaves: int, spine
 
 def test_parameters_of_a_table_in_the_table() -> None:
     rows = {row.key: row for row in parameter_table()}
-    assert rows["platform.scale_up.rate"].only == "platform.kind = 'zion' or 'zionex'"
-    assert rows["platform.pcie.efficiency"].only == "platform.kind = 'zion'"
+    assert rows["platform.scale_up.rate"].only.startswith("platform.kind = 'zion', 'zionex', ")
+    assert rows["platform.pcie.efficiency"].only.startswith("platform.kind = 'zion', or NICs behind PCIe: ")
     assert rows["platform.scale_up.latency"].source == "assumed"
