@@ -59,7 +59,8 @@ def _passed_on(graph: nx.MultiGraph[int], area: dict[int, int]) -> dict[int, fro
     for node, data in graph.nodes.items():
         if data["forwards"] != Forwarding.SCALE_UP_TO_ETHERNET:
             continue
-        inside, outside = set(), set()
+        inside: set[int] = set()
+        outside: set[int] = set()
         for _, near, link in graph.edges(node, data=True):
             if near in area:
                 is_outside = not is_scale_up(link) or graph.nodes[near]["kind"] == NodeKind.NIC
