@@ -63,9 +63,11 @@ class PlatformBuilder:
         """
         config = self._config
         links, rates = config.scale_up, config.scale_up_rates
-        several = [f".{number}" for number in range(len(rates))] if len(rates) > 1 else [""]
         switches = [
-            [self._add_node(NodeKind.SWITCH, f"{switch_name}{machine}{one}") for one in several]
+            [
+                self._add_node(NodeKind.SWITCH, f"{switch_name}{machine * len(rates) + number}")
+                for number, _ in enumerate(rates)
+            ]
             for machine in range(config.nodes)
         ]
         for rank in range(config.ranks):
