@@ -26,6 +26,8 @@ class Dimensions(WordRule):
         return f"sizes such as '4x4x2', whose product is at most {self.most}"
 
     def read_ordinary(self, value: Any) -> tuple[int, ...]:  # noqa: D102
+        if isinstance(value, int) and not isinstance(value, bool):
+            value = str(value)  # one dimension
         if not isinstance(value, str) or not re.fullmatch(r"[1-9][0-9]{0,8}(x[1-9][0-9]{0,8})*", value):
             raise ValueError(f"{value!r} is not the size of a grid")
         sizes = tuple(int(size) for size in value.split("x"))
