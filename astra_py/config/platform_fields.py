@@ -171,13 +171,13 @@ class PlatformFields(Table):
         "auto",
         "Ports of each switch of a fat tree, an even number k: a full one has k pods of k/2 leaves and k/2 spines, "
         "and k^3/4 ranks. 'auto': the fewest that hold the ranks; what other keys give comes first.",
-        source="Al-Fares et al., SIGCOMM 2008, section 3",
+        source="Al-Fares et al., SIGCOMM 2008, section 2.2",
         only=_ONLY_FAT_TREE,
     )
     leaves_per_pod: Annotated[int | None, Count(least=1, most=MOST_RANKS, words={"auto": None})] = parameter(
         "auto",
         "Leaf switches of a pod. 'auto': half of platform.ports.",
-        source="Al-Fares et al., SIGCOMM 2008, section 3",
+        source="Al-Fares et al., SIGCOMM 2008, section 2.2",
         only=_ONLY_FAT_TREE,
     )
     cores: Annotated[int | None, Count(least=1, most=MOST_RANKS, words={"auto": None})] = parameter(
@@ -185,7 +185,7 @@ class PlatformFields(Table):
         "Core switches, a multiple of platform.spines: the first spine of each pod is linked to the first ones of "
         "them, the second to those after, and so on. 'auto': platform.spines x leaves_per_pod, as many as spines "
         "have links down.",
-        source="Al-Fares et al., SIGCOMM 2008, section 3",
+        source="Al-Fares et al., SIGCOMM 2008, section 2.2",
         only=_ONLY_FAT_TREE,
     )
     routing: Annotated[str, Choice("ecmp", "enhanced_ecmp", "spray", "least_loaded", "static_rail", "hook")] = (
