@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import model_validator
 
 from astra_py.config.platform_fields import MOST_RANKS, NODES_PER_GROUP, RANKS_PER_LEAF, PlatformFields
-from astra_py.config.platform_kinds import FORWARDING, LEAVES, MACHINES, NICS, RAILS
+from astra_py.config.platform_kinds import FORWARDING, LEAVES, MACHINES, NICS, RAILS, are_nics_nodes
 from astra_py.config.platform_presets import with_preset
 from astra_py.config.table import FieldError
 from astra_py.hardware import accelerator
@@ -41,13 +41,7 @@ class PlatformConfig(PlatformFields):
     @property
     def has_nic_nodes(self) -> bool:
         """Whether NICs are nodes of their own, and not part of their accelerators."""
-        is_one_each = self.nic_count == self.accelerators_per_node and self.nic_policy in ("own", "pxn")
-        return self.kind in NICS and not is_one_each
-
-    @property
-    def has_pcie(self) -> bool:
-        """Whether there are PCIe links: to hosts, or to NICs."""
-        return self.kind == "zion" or self.has_nic_nodes
+        return are_nics_nodes(self.kind, self.nics_per_node, self.accelerators_per_node, self.nic_policy)
 
     @property
     def nic_count(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
+from astra_py.config.condition import Condition
 from astra_py.config.platform_kinds import (
     DIRECT,
     FORWARDING,
@@ -20,7 +21,7 @@ from astra_py.config.platform_presets import PlatformPresetRule
 from astra_py.config.platform_rules import Dimensions, FunctionName
 from astra_py.config.rules import Choice, Count, Flag, Number, QuantityRule
 from astra_py.config.scale_up import LONGEST_DELAY, PcieConfig, ScaleUpConfig
-from astra_py.config.table import Condition, Ns3Attribute, Table, parameter
+from astra_py.config.table import Ns3Attribute, Table, parameter
 from astra_py.hardware import accelerators
 from astra_py.units import RATE, TIME
 

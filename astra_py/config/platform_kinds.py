@@ -3,9 +3,20 @@
 
 from __future__ import annotations
 
-from astra_py.config.table import Condition
+from astra_py.config.condition import Condition
 
-__all__ = ["DIRECT", "FORWARDING", "KINDS", "LEAVES", "MACHINES", "NICS", "RAILS", "WHOLE_LEAVES", "only_kinds"]
+__all__ = [
+    "DIRECT",
+    "FORWARDING",
+    "KINDS",
+    "LEAVES",
+    "MACHINES",
+    "NICS",
+    "RAILS",
+    "WHOLE_LEAVES",
+    "are_nics_nodes",
+    "only_kinds",
+]
 
 #: Machines on a leaf switch for each rail, below spines.
 RAILS = ("rail_optimized", "dgx_a100", "dgx_h100")
@@ -29,3 +40,9 @@ def only_kinds(*kinds: str) -> Condition:
     *others, last = map(repr, kinds)
     listed = f"{', '.join(others)} or {last}" if others else last
     return Condition("kind", f"platform.kind = {listed}", kinds.__contains__)
+
+
+def are_nics_nodes(kind: str, nics_per_node: int | None, accelerators_per_node: int, nic_policy: str) -> bool:
+    """Whether NICs are nodes of their own behind PCIe, and not part of their accelerators."""
+    is_one_each = nics_per_node in (None, accelerators_per_node) and nic_policy in ("own", "pxn")
+    return kind in NICS and not is_one_each

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from collections.abc import Callable
+from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel
-
-from astra_py.config.platform_kinds import MACHINES, only_kinds
+from astra_py.config.condition import Requirement
+from astra_py.config.platform_kinds import MACHINES, are_nics_nodes, only_kinds
 from astra_py.config.platform_rules import Rates
 from astra_py.config.rules import Number, QuantityRule
-from astra_py.config.table import Condition, FieldError, Table, parameter
+from astra_py.config.table import FieldError, Table, parameter
 from astra_py.units import RATE, TIME, parse_time
 
 __all__ = ["LONGEST_DELAY", "PcieConfig", "ScaleUpConfig"]
@@ -28,7 +28,7 @@ class ScaleUpConfig(Table):
     """Links between an accelerator and its machine's scale-up switches: NVLink to NVSwitch, or the like."""
 
     key: ClassVar[str] = "platform.scale_up"
-    only: ClassVar[Condition | None] = only_kinds(*MACHINES)
+    only: ClassVar[Requirement | None] = only_kinds(*MACHINES)
 
     rate: Annotated[int | None, QuantityRule(RATE, least=1, words={"auto": None})] = parameter(
         "auto",
@@ -61,23 +61,25 @@ class ScaleUpConfig(Table):
             )
 
 
-class _HasPcie(Condition):
-    """A condition on more than one field: whether anything is behind PCIe."""
+class _HasPcie(Requirement):
+    """Whether anything is behind PCIe: hosts, or NICs that are no part of their accelerators."""
 
-    def is_met(self, table: BaseModel) -> bool:
-        return bool(getattr(table, "has_pcie", False))
+    text = (
+        "platform.kind = 'zion', or NICs behind PCIe: platform.nics_per_node other than accelerators_per_node, or "
+        "platform.nic_policy = 'hash' or 'striped'"
+    )
+    fields = ("kind", "nics_per_node", "nic_policy")
+
+    def is_met(self, get: Callable[[str], Any]) -> bool:
+        looked_at = (get(name) for name in ("kind", "nics_per_node", "accelerators_per_node", "nic_policy"))
+        return get("kind") == "zion" or are_nics_nodes(*looked_at)
 
 
 class PcieConfig(Table):
     """Links between an accelerator, its host and its NICs."""
 
     key: ClassVar[str] = "platform.pcie"
-    only: ClassVar[Condition | None] = _HasPcie(
-        "kind",
-        "platform.kind = 'zion', or NICs behind PCIe: platform.nics_per_node other than accelerators_per_node, or "
-        "platform.nic_policy = 'hash' or 'striped'",
-        bool,
-    )
+    only: ClassVar[Requirement | None] = _HasPcie()
 
     rate: Annotated[int, QuantityRule(RATE, least=1)] = parameter(
         "15.75GB/s",
