@@ -11,48 +11,6 @@ namespace ns3
 namespace
 {
 
-/// A numpy column of booleans.
-std::vector<uint8_t>
-ReadFlags(const py::handle& object, const char* name)
-{
-    const py::object attribute = object.attr(name);
-    if (!py::isinstance<py::array_t<bool, py::array::c_style>>(attribute))
-    {
-        throw ConfigError(std::string(name) + ": has to be a contiguous numpy array of bool");
-    }
-    const auto array = py::reinterpret_borrow<py::array_t<bool, py::array::c_style>>(attribute);
-    return {array.data(), array.data() + array.size()};
-}
-
-} // namespace
-
-PlatformDescription
-ReadPlatform(const py::handle& arrays)
-{
-    PlatformDescription platform;
-    platform.nodeKind = ReadColumn<NodeKind>(arrays, "node_kind");
-    platform.nodeRank = ReadColumn<int32_t>(arrays, "node_rank");
-    platform.nodeLatency = ReadColumn<TimePs>(arrays, "node_latency_ps");
-    platform.nodeForwards = ReadFlags(arrays, "node_forwards");
-    for (const int32_t node : ReadColumn<int32_t>(arrays, "link_a"))
-    {
-        platform.linkA.push_back(static_cast<NodeIndex>(node));
-    }
-    for (const int32_t node : ReadColumn<int32_t>(arrays, "link_b"))
-    {
-        platform.linkB.push_back(static_cast<NodeIndex>(node));
-    }
-    platform.linkRate = ReadColumn<BitRate>(arrays, "link_rate_bps");
-    platform.linkDelay = ReadColumn<TimePs>(arrays, "link_delay_ps");
-    platform.linkLoss = ReadColumn<double>(arrays, "link_loss");
-    platform.linkEfficiency = ReadColumn<double>(arrays, "link_efficiency");
-    platform.Validate();
-    return platform;
-}
-
-namespace
-{
-
 /// An enum from Python, refused outside its values 0..last.
 template <typename T>
 T
@@ -67,6 +25,53 @@ ReadEnum(const py::handle& object, const char* name, T last)
     }
     return static_cast<T>(value);
 }
+
+RoutingPolicy
+ReadRouting(const py::handle& object)
+{
+    RoutingPolicy routing;
+    routing.kind = ReadEnum(object, "kind", RoutingKind::HOOK);
+    routing.nics = ReadEnum(object, "nic_policy", NicPolicy::PXN);
+    routing.isSeedCommon = object.attr("is_seed_common").cast<bool>();
+    const py::object chosen = object.attr("chosen");
+    routing.chosen.src = ReadColumn<int32_t>(chosen, "src");
+    routing.chosen.dst = ReadColumn<int32_t>(chosen, "dst");
+    routing.chosen.queuePair = ReadColumn<int32_t>(chosen, "queue_pair");
+    routing.chosen.ptr = ReadColumn<int64_t>(chosen, "ptr");
+    routing.chosen.channel = ReadColumn<int32_t>(chosen, "channel");
+    return routing;
+}
+
+} // namespace
+
+PlatformDescription
+ReadPlatform(const py::handle& arrays)
+{
+    PlatformDescription platform;
+    platform.nodeKind = ReadColumn<NodeKind>(arrays, "node_kind");
+    platform.nodeRank = ReadColumn<int32_t>(arrays, "node_rank");
+    platform.nodeLatency = ReadColumn<TimePs>(arrays, "node_latency_ps");
+    platform.nodeForwards = ReadColumn<uint8_t>(arrays, "node_forwards");
+    for (const int32_t node : ReadColumn<int32_t>(arrays, "link_a"))
+    {
+        platform.linkA.push_back(static_cast<NodeIndex>(node));
+    }
+    for (const int32_t node : ReadColumn<int32_t>(arrays, "link_b"))
+    {
+        platform.linkB.push_back(static_cast<NodeIndex>(node));
+    }
+    platform.linkRate = ReadColumn<BitRate>(arrays, "link_rate_bps");
+    platform.linkDelay = ReadColumn<TimePs>(arrays, "link_delay_ps");
+    platform.linkLoss = ReadColumn<double>(arrays, "link_loss");
+    platform.linkEfficiency = ReadColumn<double>(arrays, "link_efficiency");
+    platform.rankRail = ReadColumn<int32_t>(arrays, "rank_rail");
+    platform.routing = ReadRouting(arrays.attr("routing"));
+    platform.Validate();
+    return platform;
+}
+
+namespace
+{
 
 PoolColumns
 ReadPools(const py::handle& object)
