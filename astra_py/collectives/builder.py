@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from astra_py.collectives.columns import Rows, joined
 from astra_py.collectives.references import (
@@ -22,7 +22,7 @@ from astra_py.collectives.references import (
     as_integers,
     as_rows,
 )
-from astra_py.collectives.schedule import EdgeOn, OpKind, PoolOrder, Template
+from astra_py.collectives.schedule import FIRST_SHARED_POOL, EdgeOn, OpKind, PoolOrder, Template
 from astra_py.collectives.sections import Section, Sections, rows_by_rank
 from astra_py.collectives.system import SystemModel
 from astra_py.errors import ConfigError
@@ -82,6 +82,8 @@ class ScheduleBuilder:
         self._blocks = Rows()
         self._pools: dict[str, list[Ids]] = {"owner": [], "capacity": [], "order": []}
         self._pool_count = 0
+        self._shared_pools: dict[str, int] = {}
+        self._given_back: list[tuple[Ids, Ids, EdgeOn]] = []
         self._phase_names: dict[str, int] = {}
         self._chunk = 0
         self._sections = Sections()
@@ -188,6 +190,33 @@ class ScheduleBuilder:
         self._pool_count += len(owners)
         return np.arange(self._pool_count - len(owners), self._pool_count, dtype=np.int64)
 
+    def shared_pool(self, name: str) -> int:
+        """Return the number of the pool ``name`` that each rank has one of, for ``pools=`` as that of :meth:`pool`.
+
+        All collectives under way together take their units from it, an operation from that of its own rank. The run
+        says how large it is: ``rank_pools`` of :func:`~astra_py.collectives.lower`.
+        """
+        return FIRST_SHARED_POOL - self._shared_pools.setdefault(name, len(self._shared_pools))
+
+    def give_back(self, ids: ArrayLike, by: ArrayLike, on: EdgeOn = EdgeOn.DELIVERED) -> None:
+        """Let the units that each of ``ids`` takes be given back at moment ``on`` of the operation in ``by``.
+
+        Parameters
+        ----------
+        ids, by : operation numbers, one ``by`` for each of ``ids``. Each ``by`` waits for its ``ids`` itself.
+
+        Raises
+        ------
+        ConfigError : numbers that were not added, or (from :meth:`build`) a ``by`` that does not wait.
+        """
+        takers, givers = np.broadcast_arrays(
+            np.atleast_1d(self._integers(ids, "ids")), np.atleast_1d(self._integers(by, "by"))
+        )
+        for numbers in (takers, givers):
+            if numbers.size and not 0 <= int(numbers.min()) <= int(numbers.max()) < self._count:
+                raise self._error(f"give_back has a number outside the {self._count} that were added before")
+        self._given_back.append((takers, givers, on))
+
     def build(self) -> Template:
         """Return the Template of all that was added.
 
@@ -198,6 +227,7 @@ class ScheduleBuilder:
         """
         dep_ptr, dep_op, dep_on = self._deps.joined()
         use_ptr, use_pool, release_on = self._uses.joined()
+        release_op = self._release_ops(use_ptr, release_on, dep_ptr, dep_op)
         block_ptr, block, _ = self._blocks.joined()
         template = Template(
             collective=self.collective,
@@ -217,6 +247,8 @@ class ScheduleBuilder:
             block=block,
             phase_names=tuple(self._phase_names),
             notify_on=self.system.notify_on,
+            shared_pools=tuple(self._shared_pools),
+            release_op=release_op,
         )
         self._check_dependencies(template)
         return template
@@ -268,9 +300,26 @@ class ScheduleBuilder:
     def _rows(self, given: References, n: int, limit: int | None, what: str) -> tuple[Ids, Ids]:
         moment = EdgeOn.ACKED if what == "pools" else self.system.notify_on
         try:
-            return as_rows(given, n, limit, what, moment)
+            return as_rows(given, n, limit, what, moment, -1 - len(self._shared_pools) if what == "pools" else -1)
         except ValueError as error:
             raise self._error(str(error)) from None
+
+    def _release_ops(
+        self, use_ptr: Ids, release_on: NDArray[np.uint8], dep_ptr: Ids, dep_op: NDArray[np.int32]
+    ) -> NDArray[np.int32]:
+        """Who gives each unit back, with the moment of those in ``release_on``; empty where all give back their own."""
+        if not self._given_back:
+            return np.zeros(0, dtype=np.int32)
+        by = np.arange(self._count, dtype=np.int32)
+        for takers, givers, on in self._given_back:
+            for taker, giver in zip(takers.tolist(), givers.tolist(), strict=True):
+                if taker not in dep_op[dep_ptr[giver] : dep_ptr[giver + 1]]:
+                    raise self._error(
+                        f"operation {giver} is to give back what operation {taker} takes, and does not wait for it"
+                    )
+                release_on[use_ptr[taker] : use_ptr[taker + 1]] = on
+            by[takers] = givers
+        return np.repeat(by, np.diff(use_ptr))
 
     @property
     def _first_phase(self) -> str | None:
