@@ -22,14 +22,14 @@ from astra_py.collectives.references import (
     as_integers,
     as_rows,
 )
-from astra_py.collectives.schedule import FIRST_SHARED_POOL, EdgeOn, OpKind, PoolOrder, Template
+from astra_py.collectives.schedule import FIRST_SHARED_POOL, Combine, EdgeOn, OpKind, PoolOrder, Template
 from astra_py.collectives.sections import Section, Sections, rows_by_rank
 from astra_py.collectives.system import SystemModel
 from astra_py.errors import ConfigError
 
 __all__ = ["After", "Dep", "Hold", "Pools", "ScheduleBuilder"]
 
-_COLUMNS = {
+_COLUMNS: dict[str, Any] = {
     "kind": np.uint8,
     "src": np.int32,
     "dst": np.int32,
@@ -118,7 +118,7 @@ class ScheduleBuilder:
         *,
         phase: str | None = None,
         blocks: Numbers | None = None,
-        combine: bool = False,
+        combine: bool | Combine = Combine.KEEP,
         pools: Pools = (),
     ) -> Ids:
         """Add messages.
@@ -132,7 +132,7 @@ class ScheduleBuilder:
         blocks : which blocks of the chunk's data each message carries, of shape [n], [n, k] (-1: none) or a single
             one, for :func:`~astra_py.collectives.check_dataflow`; what a block is, that function says for each
             collective.
-        combine : whether the receiver adds the blocks to its own, or keeps them as they are.
+        combine : whether the receiver adds the blocks to its own, or keeps them as they are; a :class:`Combine`.
         pools : pools to take a unit of, in order; released when the message is acknowledged unless a :class:`Hold` says
             otherwise.
 
@@ -157,7 +157,7 @@ class ScheduleBuilder:
         if self.system.local_memory_bandwidth_bps is None:
             return after
         duration_ps = self.system.reduction_ps(np.asarray(size_bytes, dtype=np.int64))
-        return self._add(OpKind.REDUCE, rank, rank, size_bytes, duration_ps, False, phase, after, None, ())
+        return self._add(OpKind.REDUCE, rank, rank, size_bytes, duration_ps, Combine.KEEP, phase, after, None, ())
 
     def compute(
         self,
@@ -168,7 +168,7 @@ class ScheduleBuilder:
         phase: str | None = None,
     ) -> Ids:
         """Add local work of ``duration_ps``; one of 0 ps is a point that any number of others may wait for."""
-        return self._add(OpKind.COMPUTE, rank, rank, 0, duration_ps, False, phase, after, None, ())
+        return self._add(OpKind.COMPUTE, rank, rank, 0, duration_ps, Combine.KEEP, phase, after, None, ())
 
     def pool(self, owner: ArrayLike, capacity: ArrayLike, order: PoolOrder = PoolOrder.FIFO) -> Ids:
         """Add one pool, a counting semaphore of each run of this collective, per ``owner``; returns their numbers.
@@ -260,7 +260,7 @@ class ScheduleBuilder:
         dst: ArrayLike,
         size_bytes: ArrayLike,
         duration_ps: ArrayLike,
-        combine: bool,
+        combine: bool | Combine,
         phase: str | None,
         after: After,
         blocks: Numbers | None,
@@ -348,14 +348,14 @@ class ScheduleBuilder:
         ]
 
     def _check_dependencies(self, template: Template) -> None:
-        op = np.repeat(np.arange(len(template)), np.diff(template.dep_ptr))
-        owner = template.src[op]
+        owner = np.repeat(template.src, np.diff(template.dep_ptr))
         is_known = (template.src[template.dep_op] == owner) | (template.dst[template.dep_op] == owner)
         if not is_known.all():
             edge = int(np.argmin(is_known))
+            op = int(np.searchsorted(template.dep_ptr, edge, side="right")) - 1
             before = int(template.dep_op[edge])
             raise self._error(
-                f"operation {int(op[edge])} waits for operation {before}, rank {int(template.src[before])} to "
+                f"operation {op} waits for operation {before}, rank {int(template.src[before])} to "
                 f"{int(template.dst[before])}, of which its own rank {int(owner[edge])} is not told"
             )
 

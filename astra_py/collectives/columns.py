@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from astra_py.collectives.references import Ids
 
 __all__ = ["Rows", "joined"]
-
-Number = TypeVar("Number", np.int64, np.int32, np.uint8)
 
 
 @dataclass
@@ -43,13 +41,16 @@ class Rows:
 
     def joined(self) -> tuple[Ids, NDArray[np.int32], NDArray[np.uint8]]:
         """Row pointers, numbers and moments."""
-        counts = joined(self.counts, np.int32)
-        ptr = np.zeros(len(counts) + 1, dtype=np.int64)
-        np.cumsum(counts, out=ptr[1:])
+        ptr = np.zeros(sum(part.size for part in self.counts) + 1, dtype=np.int64)
+        at = 1
+        for part in self.counts:
+            ptr[at : at + part.size] = part
+            at += part.size
+        np.cumsum(ptr, out=ptr)
         return ptr, joined(self.numbers, np.int32), joined(self.moments, np.uint8)
 
 
-def joined(parts: list[Any], dtype: type[Number]) -> NDArray[Number]:
+def joined(parts: list[Any], dtype: Any) -> NDArray[Any]:
     """All parts in one column of ``dtype``, which takes their place: nothing is held twice."""
     column = np.empty(sum(part.size for part in parts), dtype=dtype)
     at = 0

@@ -86,7 +86,7 @@ def as_rows(
         array = array[:, np.newaxis] if array.ndim == 1 else np.atleast_2d(array)
         if array.ndim != 2 or array.shape[0] not in (1, n):
             raise ValueError(
-                f"{what} is of shape {np.shape(wanted)}; {n} operations take [{n}], [{n}, k] or one number"
+                f"{what} is of shape {np.asarray(wanted).shape}; {n} operations take [{n}], [{n}, k] or one number"
             )
         if array.size and (int(array.min()) < least or (limit is not None and int(array.max()) >= limit)):
             raise ValueError(f"{what} has a number outside the {limit} that were added before; -1 is none")

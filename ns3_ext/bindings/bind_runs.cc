@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "../engine/analytic-run.h"
-#include "../engine/packet-run.h"
+#include "../engine/analytic-world.h"
+#include "../engine/packet-world.h"
+#include "../engine/schedule-run.h"
 #include "bindings.h"
 #include "descriptions.h"
 
@@ -50,37 +51,37 @@ RunAnalyticFromPython(const py::object& platform,
                       const py::object& transport,
                       const py::object& options)
 {
-    const PlatformDescription platformDescription = ReadPlatform(platform);
-    const ScheduleDescription scheduleDescription = ReadSchedule(schedule);
-    const TransportFigures figures = ReadTransport(transport);
     const RunOptions runOptions = ReadOptions(options);
+    ScheduleRun run(std::make_unique<AnalyticWorld>(ReadPlatform(platform),
+                                                    ReadTransport(transport),
+                                                    runOptions),
+                    ReadSchedule(schedule),
+                    runOptions);
     const py::object callback = options.attr("progress");
     RunOutcome outcome;
     {
         const py::gil_scoped_release release;
-        outcome = RunAnalytic(platformDescription,
-                              scheduleDescription,
-                              figures,
-                              runOptions,
-                              MakeHook(callback));
+        outcome = run.Run(MakeHook(callback));
     }
     return GiveOutcome(std::move(outcome));
 }
 
-std::unique_ptr<PacketRun>
+std::unique_ptr<ScheduleRun>
 MakePacketRun(const py::object& platform,
               const py::object& schedule,
               const py::object& transport,
               const py::object& options)
 {
-    return std::make_unique<PacketRun>(ReadPlatform(platform),
-                                       ReadSchedule(schedule),
-                                       ReadTransport(transport),
-                                       ReadOptions(options));
+    ScheduleDescription description = ReadSchedule(schedule);
+    const RunOptions runOptions = ReadOptions(options);
+    return std::make_unique<ScheduleRun>(
+        std::make_unique<PacketWorld>(ReadPlatform(platform), ReadTransport(transport), runOptions),
+        std::move(description),
+        runOptions);
 }
 
 py::dict
-RunPacket(PacketRun& run, const py::object& progress)
+RunPacket(ScheduleRun& run, const py::object& progress)
 {
     RunOutcome outcome;
     {
@@ -102,23 +103,23 @@ BindRuns(py::module_& module)
                py::arg("transport"),
                py::arg("options"),
                "Run a schedule on LogGP; returns the columns of EngineColumns by name.");
-    py::class_<PacketRun>(module,
-                          "PacketRun",
-                          "A schedule on a platform in ns-3; one at a time in a process.")
+    py::class_<ScheduleRun>(module,
+                            "PacketRun",
+                            "A schedule on a platform in ns-3; one at a time in a process.")
         .def(py::init(&MakePacketRun),
              py::arg("platform"),
              py::arg("schedule"),
              py::arg("transport"),
              py::arg("options"))
         .def_property_readonly("node_ids",
-                               &PacketRun::NodeIds,
+                               &ScheduleRun::NodeIds,
                                "Where the platform's nodes are in ns-3's NodeList.")
         .def("run",
              &RunPacket,
              py::arg("progress"),
              "Run to the end, once; returns the columns of EngineColumns by name.")
         .def("close",
-             &PacketRun::Close,
+             &ScheduleRun::Close,
              "Take everything out of ns-3 again; harmless when done twice.");
 }
 

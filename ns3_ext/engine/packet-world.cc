@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "packet-run.h"
+#include "packet-world.h"
 
 #include "../core/errors.h"
 #include "../fabric/fabric-device.h"
@@ -55,25 +55,18 @@ class HookGuard
 
 } // namespace
 
-bool PacketRun::s_isAlive = false;
+bool PacketWorld::s_isAlive = false;
 
-PacketRun::PacketRun(PlatformDescription platform,
-                     ScheduleDescription schedule,
-                     const TransportFigures& figures,
-                     RunOptions options)
+PacketWorld::PacketWorld(PlatformDescription platform,
+                         const TransportFigures& figures,
+                         RunOptions options)
     : m_platform(std::move(platform)),
-      m_schedule(std::move(schedule)),
       m_options(std::move(options))
 {
     if (s_isAlive)
     {
         throw ConfigError("a packet simulation is already under way in this process: ns-3 has one "
                           "simulator, so close the other one first");
-    }
-    if (static_cast<uint32_t>(m_schedule.ranks) > m_platform.Ranks())
-    {
-        throw ConfigError("the schedule has " + std::to_string(m_schedule.ranks) +
-                          " ranks and the platform " + std::to_string(m_platform.Ranks()));
     }
     TakeSimulator();
     s_isAlive = true;
@@ -82,11 +75,6 @@ PacketRun::PacketRun(PlatformDescription platform,
     {
         ApplyDefaults();
         BuildNodes(figures);
-        m_executor = std::make_unique<ScheduleExecutor>(m_schedule,
-                                                        m_simulator->Loop(),
-                                                        *m_transport,
-                                                        m_options.endpointDelay,
-                                                        m_options.fault);
     }
     catch (...)
     {
@@ -95,13 +83,13 @@ PacketRun::PacketRun(PlatformDescription platform,
     }
 }
 
-PacketRun::~PacketRun()
+PacketWorld::~PacketWorld()
 {
     Close();
 }
 
 void
-PacketRun::Close()
+PacketWorld::Close()
 {
     if (m_isRunning)
     {
@@ -114,11 +102,10 @@ PacketRun::Close()
 }
 
 void
-PacketRun::SimulatorDestroyed()
+PacketWorld::SimulatorDestroyed()
 {
     // Our call or a user's: what was built refers to a simulator that is going.
     m_isOpen = false;
-    m_executor.reset();
     m_transport.reset();
     m_nodes.clear();
     if (m_fabric)
@@ -132,7 +119,7 @@ PacketRun::SimulatorDestroyed()
 }
 
 void
-PacketRun::TakeSimulator()
+PacketWorld::TakeSimulator()
 {
     // Simulator::GetImplementation makes one of the kind that this global value names, unless the
     // process has one already.
@@ -151,11 +138,11 @@ PacketRun::TakeSimulator()
     }
     loop.SetEventLimit(m_options.maxEvents);
     loop.SetTimeLimit(m_options.maxTime);
-    Simulator::ScheduleDestroy(&PacketRun::SimulatorDestroyed, this);
+    Simulator::ScheduleDestroy(&PacketWorld::SimulatorDestroyed, this);
 }
 
 void
-PacketRun::ApplyDefaults()
+PacketWorld::ApplyDefaults()
 {
     for (const auto& [name, text] : m_options.ns3Defaults)
     {
@@ -199,7 +186,7 @@ PacketRun::ApplyDefaults()
 }
 
 void
-PacketRun::RestoreDefaults()
+PacketWorld::RestoreDefaults()
 {
     while (!m_savedDefaults.empty())
     {
@@ -210,7 +197,7 @@ PacketRun::RestoreDefaults()
 }
 
 void
-PacketRun::BuildNodes(const TransportFigures& figures)
+PacketWorld::BuildNodes(const TransportFigures& figures)
 {
     m_fabric = CreateObject<Fabric>();
     SetAttribute(m_fabric, "TimeRounding", EnumValue(figures.rounding));
@@ -247,7 +234,7 @@ PacketRun::BuildNodes(const TransportFigures& figures)
 }
 
 Ptr<RoceNic>
-PacketRun::BuildNic(const TransportFigures& figures)
+PacketWorld::BuildNic(const TransportFigures& figures)
 {
     const Ptr<RoceNic> nic = CreateObject<RoceNic>();
     SetAttribute(nic, "Payload", UintegerValue(figures.payload));
@@ -270,7 +257,7 @@ PacketRun::BuildNic(const TransportFigures& figures)
 }
 
 void
-PacketRun::RefreshFigures()
+PacketWorld::RefreshFigures()
 {
     // What a user changed through Config between construction and Run counts, too.
     for (ChannelId channel = 0; channel < m_platform.Channels(); ++channel)
@@ -283,7 +270,7 @@ PacketRun::RefreshFigures()
 }
 
 std::vector<uint32_t>
-PacketRun::NodeIds() const
+PacketWorld::NodeIds() const
 {
     std::vector<uint32_t> ids;
     for (const Ptr<Node>& node : m_nodes)
@@ -293,43 +280,70 @@ PacketRun::NodeIds() const
     return ids;
 }
 
-RunOutcome
-PacketRun::Run(const ProgressHook& progress)
+uint32_t
+PacketWorld::Ranks() const
 {
-    if (m_hasRun || !m_isOpen)
+    return m_platform.Ranks();
+}
+
+EventLoop&
+PacketWorld::Loop()
+{
+    return m_simulator->Loop();
+}
+
+MessageNetwork&
+PacketWorld::Network()
+{
+    return *m_transport;
+}
+
+void
+PacketWorld::Begin()
+{
+    if (!m_isOpen)
     {
         throw ConfigError("a packet simulation runs once; build another one");
     }
-    m_hasRun = true;
     RefreshFigures();
+}
+
+LoopExit
+PacketWorld::Run(const std::function<void()>& hook)
+{
     EventLoop& loop = m_simulator->Loop();
     const HookGuard guard(loop);
-    if (progress)
+    loop.SetHook(hook);
+    m_isRunning = true;
+    try
     {
-        loop.SetHook([&] {
-            progress(loop.Now(), loop.EventCount(), m_executor->DoneOps(), m_schedule.Ops());
-        });
+        Simulator::Run();
     }
-    m_executor->SetCompletion([this] { m_fabric->StopWhenIdle(); });
-    m_executor->Start();
-    // A schedule that is complete before anything has happened has nothing to wait for.
-    if (!(m_executor->IsComplete() && m_fabric->FramesInFlight() == 0))
+    catch (...)
     {
-        m_isRunning = true;
-        try
-        {
-            Simulator::Run();
-        }
-        catch (...)
-        {
-            m_isRunning = false;
-            throw;
-        }
         m_isRunning = false;
+        throw;
     }
+    m_isRunning = false;
+    return m_simulator->LastExit();
+}
 
-    RunOutcome outcome;
-    outcome.TakeFrom(*m_executor, m_simulator->LastExit(), loop.Now());
+void
+PacketWorld::StopWhenIdle()
+{
+    m_fabric->StopWhenIdle();
+}
+
+bool
+PacketWorld::IsIdle() const
+{
+    return m_fabric->FramesInFlight() == 0;
+}
+
+void
+PacketWorld::Count(RunOutcome& outcome) const
+{
+    const EventLoop& loop = m_simulator->Loop();
     int64_t drops = 0;
     for (ChannelId channel = 0; channel < m_platform.Channels(); ++channel)
     {
@@ -361,7 +375,6 @@ PacketRun::Run(const ProgressHook& progress)
     outcome.counters["repeated_packets"] = total.repeatedPackets;
     outcome.counters["duplicate_packets"] = total.duplicatePackets;
     outcome.counters["out_of_order_packets"] = total.outOfOrderPackets;
-    return outcome;
 }
 
 } // namespace ns3

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ASTRA_PACKET_WORLD_H
+#define ASTRA_PACKET_WORLD_H
+
+#include "../core/fabric-simulator-impl.h"
+#include "../fabric/fabric.h"
+#include "../fabric/platform-description.h"
+#include "../roce/roce-transport.h"
+#include "network-world.h"
+#include "run-outcome.h"
+#include "transport-figures.h"
+
+#include "ns3/attribute.h"
+#include "ns3/node.h"
+#include "ns3/ptr.h"
+#include "ns3/type-id.h"
+
+#include <memory>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * A platform in ns-3: its nodes, devices, NICs, and the simulator they share.
+ *
+ * Between construction and the first event everything is there to be looked at through ns-3's own
+ * NodeList and Config. ns-3 has one simulator a process, so there is one PacketWorld at a time, on
+ * a simulator that nothing has used; its end is that of the simulator and of all that was added to
+ * it.
+ */
+class PacketWorld : public NetworkWorld
+{
+  public:
+    /**
+     * @param platform The platform, checked; moved in.
+     * @param figures The transport.
+     * @param options Seed, limits, further ns-3 defaults.
+     * @throws ConfigError when an ns-3 attribute refuses its value, another PacketWorld lives, or
+     *         ns-3 already runs another simulator.
+     */
+    PacketWorld(PlatformDescription platform, const TransportFigures& figures, RunOptions options);
+    ~PacketWorld() override;
+
+    PacketWorld(const PacketWorld&) = delete;
+    PacketWorld& operator=(const PacketWorld&) = delete;
+
+    // NetworkWorld
+    uint32_t Ranks() const override;
+    EventLoop& Loop() override;
+    MessageNetwork& Network() override;
+    void Begin() override;
+    LoopExit Run(const std::function<void()>& hook) override;
+    void StopWhenIdle() override;
+    bool IsIdle() const override;
+    void Count(RunOutcome& outcome) const override;
+    void Close() override;
+    std::vector<uint32_t> NodeIds() const override;
+
+  private:
+    /// An attribute default that is put back at the end.
+    struct SavedDefault
+    {
+        TypeId type;
+        size_t index;
+        Ptr<const AttributeValue> value;
+    };
+
+    void TakeSimulator();
+    void SimulatorDestroyed();
+    void ApplyDefaults();
+    void RestoreDefaults();
+    void BuildNodes(const TransportFigures& figures);
+    static Ptr<RoceNic> BuildNic(const TransportFigures& figures);
+    void RefreshFigures();
+
+    static bool s_isAlive;
+
+    const PlatformDescription m_platform;
+    const RunOptions m_options;
+    std::vector<SavedDefault> m_savedDefaults;
+    Ptr<FabricSimulatorImpl> m_simulator;
+    Ptr<Fabric> m_fabric;
+    std::vector<Ptr<Node>> m_nodes; ///< In order of the platform.
+    std::unique_ptr<RoceTransport> m_transport;
+    bool m_isOpen{false};
+    bool m_isRunning{false};
+};
+
+} // namespace ns3
+
+#endif // ASTRA_PACKET_WORLD_H
