@@ -8,13 +8,15 @@ a clear-to-send (CTS) message from the receiver, which clears no more than it ha
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.collectives.schedule import FIRST_SHARED_POOL, EdgeOn, OpKind, Template
+from astra_py.collectives.weights import longest_ways
 
-__all__ = ["ADMISSION", "CTS_BYTES", "admitted", "levels"]
+__all__ = ["ADMISSION", "CTS_BYTES", "admitted"]
 
 #: The pool of each rank whose units are the messages that it has cleared and that have not arrived yet.
 ADMISSION = "admission"
@@ -30,8 +32,8 @@ def admitted(template: Template, is_admitted: NDArray[np.bool_]) -> Template:
 
     A CTS takes a unit of the receiver's pool :data:`ADMISSION` and may then go at once; the message waits for it beside
     all else, and gives the unit back when it is delivered. A receiver clears in the order in which the messages can
-    come at the earliest: by the number of operations before them, then by their turn at the sender. No message waits for
-    one that is cleared later, so that one collective always ends, however small the pool.
+    come at the earliest: by the number of operations before them, then by their turn at the sender. No message waits
+    for one that is cleared later, so that one collective always ends, however small the pool.
 
     Parameters
     ----------
@@ -51,7 +53,7 @@ def admitted(template: Template, is_admitted: NDArray[np.bool_]) -> Template:
     pool = FIRST_SHARED_POOL - shared.index(ADMISSION)
     cts = np.arange(count, dtype=np.int32)
 
-    def before(head: object, column: NDArray[np.generic]) -> NDArray[np.generic]:
+    def before(head: Any, column: NDArray[Any]) -> NDArray[Any]:
         return np.concatenate([np.broadcast_to(np.asarray(head, column.dtype), count), column])
 
     def rows(first: int, ptr: Ids) -> Ids:
@@ -95,30 +97,9 @@ def admitted(template: Template, is_admitted: NDArray[np.bool_]) -> Template:
     )
 
 
-def levels(template: Template) -> Ids:
-    """How many operations are on the longest way to each one, itself not counted; i64[m]."""
-    level = np.zeros(len(template), dtype=np.int64)
-    waits = np.diff(template.dep_ptr)
-    waiting = np.flatnonzero(waits)
-    if not len(waiting):
-        return level
-    last = np.full(len(template), -1, dtype=np.int64)
-    last[waiting] = np.maximum.reduceat(template.dep_op, template.dep_ptr[waiting])
-    last = np.maximum.accumulate(last)
-    first = 0
-    while first < len(template):
-        # as many operations as wait for none among themselves
-        end = max(int(np.searchsorted(last, first)), first + 1)
-        rows = np.arange(first, end)[waits[first:end] > 0]
-        if len(rows):
-            entries = template.dep_op[template.dep_ptr[first] : template.dep_ptr[end]]
-            level[rows] = np.maximum.reduceat(level[entries], template.dep_ptr[rows] - template.dep_ptr[first]) + 1
-        first = end
-    return level
-
-
 def _in_order_of_clearance(template: Template, message: Ids) -> Ids:
-    level, src = levels(template)[message], template.src[message]
+    level = longest_ways(template, np.ones(len(template), dtype=np.int64))[message]
+    src = template.src[message]
     by_sender = np.lexsort((message, level, src))
     is_new = np.ones(len(message), dtype=np.bool_)
     is_new[1:] = (np.diff(level[by_sender]) != 0) | (np.diff(src[by_sender]) != 0)

@@ -229,11 +229,12 @@ class ScheduleBuilder:
         use_ptr, use_pool, release_on = self._uses.joined()
         release_op = self._release_ops(use_ptr, release_on, dep_ptr, dep_op)
         block_ptr, block, _ = self._blocks.joined()
+        columns: dict[str, Any] = {name: joined(self._columns[name], dtype) for name, dtype in _COLUMNS.items()}
         template = Template(
             collective=self.collective,
             algorithm=self.algorithm,
             ranks=self.ranks,
-            **{name: joined(self._columns[name], dtype) for name, dtype in _COLUMNS.items()},
+            **columns,
             dep_ptr=dep_ptr,
             dep_op=dep_op,
             dep_on=dep_on,

@@ -11,13 +11,27 @@ from numpy.typing import NDArray
 from astra_py.collectives.schedule import EdgeOn
 from astra_py.errors import ConfigError, did_you_mean
 
-__all__ = ["SystemModel"]
+__all__ = ["LevelFigures", "SystemModel"]
 
 #: A reduction of b bytes reads both operands and writes the sum.
 REDUCTION_PASSES = 3
 
 #: Algorithms of one level of a hierarchical all-reduce.
 LEVEL_ALGORITHMS = ("ring", "direct")
+
+
+@dataclass(frozen=True)
+class LevelFigures:
+    """One level of the network as a message on its own finds it.
+
+    Attributes
+    ----------
+    rate_bps : payload in bit/s.
+    latency_ps : time of a message of no bytes.
+    """
+
+    rate_bps: int
+    latency_ps: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +49,13 @@ class SystemModel:
     chunks : how many chunks a collective is cut into.
     all_reduce_inside, all_reduce_between : the algorithms inside and between machines of a hierarchical all-reduce,
         ``"ring"`` or ``"direct"``.
+    admission : most messages from other machines that a rank clears to be sent to it at a time, or None for no
+        admission by the receiver.
+    channels : most messages of a rank on the way at a time, over all its collectives, or None for no limit.
+    protocol : the protocol of NCCL whose costs messages have, ``"auto"`` for the one that is likely to end first, or
+        None for messages that cost nothing beside the network.
+    inside, between : figures of the network inside a machine, and between machines; None where there is no such pair
+        of ranks, or where nothing needs them.
 
     Raises
     ------
@@ -49,9 +70,16 @@ class SystemModel:
     chunks: int = 1
     all_reduce_inside: str = "direct"
     all_reduce_between: str = "ring"
+    admission: int | None = None
+    channels: int | None = None
+    protocol: str | None = None
+    inside: LevelFigures | None = None
+    between: LevelFigures | None = None
 
     def __post_init__(self) -> None:
         for key, value in (
+            ("system.admission", self.admission),
+            ("system.channels", self.channels),
             ("system.local_memory_bandwidth", self.local_memory_bandwidth_bps),
             ("collective.in_flight", self.in_flight),
         ):

@@ -35,7 +35,7 @@ def message_edges(
     before, on = template.dep_op.astype(np.int64), template.dep_on
     keep = is_send[after]
     after, before, on = after[keep], before[keep], on[keep]
-    delay = np.zeros(len(after), dtype=np.int64)
+    delay = template.duration_ps[after]
     found: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8], NDArray[np.int64]]] = []
     while len(after):
         direct = is_send[before]
@@ -77,7 +77,9 @@ def _inside(record: RunRecord) -> tuple[int, int, list[str]]:
         for instance in np.flatnonzero(schedule.instance_template == number):
             first = record.first_row[instance]
             effect, cause = row[first + after], row[first + before]
+            # where one of the two is of an alternative that was not picked, nobody waits
             broken = columns.message_posted_ps[effect] < moments[on, cause] + late[on] + delay
+            broken &= (effect >= 0) & (cause >= 0)
             edges, wrong = edges + len(after), wrong + int(broken.sum())
             if broken.any() and not example:
                 at = int(np.flatnonzero(broken)[0])

@@ -94,6 +94,7 @@ ReadTemplate(const py::handle& object, const std::map<std::string, int32_t>& sha
     description.dst = ReadColumn<int32_t>(object, "dst");
     description.size = ReadColumn<int64_t>(object, "size_bytes");
     description.duration = ReadColumn<int64_t>(object, "duration_ps");
+    description.control = ReadColumn<int64_t>(object, "control_bytes");
     description.depPtr = ReadColumn<int64_t>(object, "dep_ptr");
     description.depOp = ReadColumn<int32_t>(object, "dep_op");
     description.depOn = ReadColumn<EdgeOn>(object, "dep_on");

@@ -9,9 +9,6 @@ namespace ns3
 namespace
 {
 
-/// Highest priority of a message; the class above is for acknowledgements.
-constexpr uint8_t MAX_MESSAGE_PRIORITY = 6;
-
 void
 Require(bool isFine, const std::string& where, size_t index, const std::string& what)
 {
@@ -201,6 +198,14 @@ TemplateDescription::Validate(const std::string& name) const
                 name,
                 op,
                 "its duration is negative or over 13 days");
+    }
+    Require(control.empty() || control.size() == ops, name, ops, "control bytes of each, or none");
+    for (size_t op = 0; op < control.size(); ++op)
+    {
+        Require(control[op] >= 0 && control[op] <= size[op],
+                name,
+                op,
+                "more of its bytes are control than it has");
     }
     CheckDependencies(depPtr, depOp, ops, name);
     Require(depOn.size() == depOp.size(), name, ops, "every dependency has its moment");

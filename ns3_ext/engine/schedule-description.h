@@ -37,6 +37,9 @@ enum class EdgeOn : uint8_t
 
 constexpr size_t EDGE_MOMENTS = 3;
 
+/// Highest priority of a message; the class above is for acknowledgements.
+constexpr uint8_t MAX_MESSAGE_PRIORITY = 6;
+
 /// Levels of the network that a choice may weigh: more than there are tiers of machines anywhere.
 constexpr int32_t MAX_LEVELS = 16;
 
@@ -86,6 +89,7 @@ struct TemplateDescription
     std::vector<int32_t> dst;
     std::vector<int64_t> size;
     std::vector<int64_t> duration;
+    std::vector<int64_t> control; ///< Bytes of a message that are no data; empty where none are.
     std::vector<int64_t> depPtr;
     std::vector<int32_t> depOp;
     std::vector<EdgeOn> depOn;

@@ -35,7 +35,7 @@ ScheduleExecutor::PostMessage(uint32_t index, uint32_t op)
                            static_cast<RankId>(src),
                            static_cast<RankId>(dst),
                            size,
-                           m_schedule.instancePriority[index]};
+                           PriorityOf(index, op)};
     m_network.Post(request);
     if (m_fault == Fault::DOUBLE_MESSAGE && id == 0)
     {
@@ -46,6 +46,16 @@ ScheduleExecutor::PostMessage(uint32_t index, uint32_t op)
         request.id = m_ghost;
         m_network.Post(request);
     }
+}
+
+uint8_t
+ScheduleExecutor::PriorityOf(uint32_t index, uint32_t op) const
+{
+    // What only controls is short, and much waits for it: Meta's switches, too, let it pass.
+    const TemplateDescription& description = m_instances[index]->graph->Description();
+    const bool isControl = !description.control.empty() && description.control[op] > 0 &&
+                           description.control[op] == description.size[op];
+    return isControl ? MAX_MESSAGE_PRIORITY : m_schedule.instancePriority[index];
 }
 
 void

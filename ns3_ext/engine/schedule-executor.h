@@ -170,6 +170,7 @@ class ScheduleExecutor : public MessageListener
     void CheckCompletion();
     Instance& Expand(uint32_t instance);
     void PostMessage(uint32_t instance, uint32_t op);
+    uint8_t PriorityOf(uint32_t instance, uint32_t op) const;
     void PlanSwap();
     void DropMessage(uint64_t id);
     bool IsUnderWay(uint32_t op) const;
