@@ -4,7 +4,7 @@
 Importing the package registers the built-in algorithms.
 """
 
-from astra_py.collectives import all_gather, all_reduce, all_to_all, reduce_scatter, send_recv  # noqa: F401  (each registers its algorithms)
+from astra_py.collectives import all_gather, all_reduce, all_to_all, reduce_scatter, send_recv, themis  # noqa: F401  (each registers its algorithms)
 from astra_py.collectives.bandwidth import algorithm_bytes, bus_bytes, bus_factor
 from astra_py.collectives.builder import Dep, Hold, ScheduleBuilder
 from astra_py.collectives.closed_forms import ClosedForm, closed_form, register_closed_form

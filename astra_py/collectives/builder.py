@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from astra_py.collectives.choices import Choices
 from astra_py.collectives.columns import Rows, joined
 from astra_py.collectives.references import (
     After,
@@ -84,22 +85,42 @@ class ScheduleBuilder:
         self._pool_count = 0
         self._shared_pools: dict[str, int] = {}
         self._given_back: list[tuple[Ids, Ids, EdgeOn]] = []
+        self._choices = Choices()
+        self._chunk_gates: Ids | None = None
         self._phase_names: dict[str, int] = {}
         self._chunk = 0
         self._sections = Sections()
         self._phase = collective
         self._gates: Ids | None = None
 
-    def begin_chunk(self) -> None:
+    def begin_chunk(self, *, is_waiting: bool = True) -> None:
         """Let all that is added from here on belong to the next chunk, and to its first phase.
 
-        A rank begins it an endpoint delay after its part of that phase of the chunk before, as it begins a collective.
+        A rank begins it an endpoint delay after its part of that phase of the chunk before, as it begins a collective;
+        or at once where the chunk is not waiting.
         :func:`~astra_py.collectives.build_template` calls an algorithm once per chunk, with this in between.
         """
         self._chunk += 1
         self._phase = self.collective
-        before = self._sections.begin_chunk(self._count, len(self._columns["kind"]))
+        before = self._sections.begin_chunk(self._count, len(self._columns["kind"]), is_waiting=is_waiting)
+        self._choices.end()
         self._open(before, self.system.endpoint_delay_ps, self._first_phase)
+        self._chunk_gates = self._gates
+
+    def begin_alternative(self, visits: Sequence[tuple[int, int]]) -> None:
+        """Let all that is added from here on, to the chunk's end or the next call, be one way of doing its work.
+
+        Of a chunk's alternatives one is picked when its work is issued, by the load of the levels of the network that
+        they visit (see ``Template.visit_level``); the others are skipped. They begin at the chunk's first phase.
+
+        Parameters
+        ----------
+        visits : levels in the order in which this alternative visits them, with the time in ps that it is likely to
+            take on each: 0 is the network inside machines, 1 that between them.
+        """
+        self._choices.begin_alternative(visits)
+        self._sections.begin_alternative(self._count, len(self._columns["kind"]))
+        self._gates = self._chunk_gates
 
     def begin_phase(self, phase: str) -> None:
         """Let all that is added from here on belong to the next phase of this chunk, called ``phase`` where not given.
@@ -227,6 +248,7 @@ class ScheduleBuilder:
         """
         dep_ptr, dep_op, dep_on = self._deps.joined()
         use_ptr, use_pool, release_on = self._uses.joined()
+        sizes = [len(batch) for batch in self._columns["kind"]]
         release_op = self._release_ops(use_ptr, release_on, dep_ptr, dep_op)
         block_ptr, block, _ = self._blocks.joined()
         columns: dict[str, Any] = {name: joined(self._columns[name], dtype) for name, dtype in _COLUMNS.items()}
@@ -250,7 +272,9 @@ class ScheduleBuilder:
             notify_on=self.system.notify_on,
             shared_pools=tuple(self._shared_pools),
             release_op=release_op,
+            **self._choices.columns(sizes),
         )
+        self._choices.check(template, self._error)
         self._check_dependencies(template)
         return template
 
@@ -295,6 +319,7 @@ class ScheduleBuilder:
         self._deps.append(numbers, moments)
         self._uses.append(*self._rows(pools, n, self._pool_count, "pools"))
         self._blocks.append(*self._rows(blocks, n, None, "blocks"))
+        self._choices.add()
         self._count += n
         return np.arange(self._count - n, self._count, dtype=np.int64)
 

@@ -46,6 +46,12 @@ def message_edges(
         at = np.repeat(template.dep_ptr[before] - np.cumsum(count) + count, count) + np.arange(count.sum())
         after, delay = np.repeat(after, count), np.repeat(delay, count)
         before, on = template.dep_op[at].astype(np.int64), template.dep_on[at]
+        # many ways lead through the gates of chunks from one message to another: the longest is enough
+        key = (after * len(template) + before) * len(EdgeOn) + on
+        order = np.lexsort((delay, key))
+        last = np.append(np.diff(key[order]) != 0, True)[: len(order)]
+        kept = order[last]
+        after, before, on, delay = after[kept], before[kept], on[kept], delay[kept]
     if not found:
         return after, before, on, delay
     return tuple(np.concatenate(column) for column in zip(*found, strict=True))  # type: ignore[return-value]
