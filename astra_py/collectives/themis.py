@@ -7,16 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.collectives.builder import ScheduleBuilder
+from astra_py.collectives.hierarchical import TOP, gather, require_halves, scatter
 from astra_py.collectives.machines import members_by_machine
 from astra_py.collectives.partition import segment_bytes
-from astra_py.collectives.patterns import (
-    Teams,
-    direct_all_reduce,
-    direct_gather,
-    direct_scatter,
-    ring_all_reduce,
-    ring_steps,
-)
+from astra_py.collectives.patterns import Teams
 from astra_py.collectives.registry import Group, collective
 
 __all__ = ["themis"]
@@ -42,7 +36,8 @@ def themis(build: ScheduleBuilder, group: Group, size_bytes: int) -> None:
 
     Raises
     ------
-    ConfigError : the machines have unequal numbers of members.
+    ConfigError : the machines have unequal numbers of members, or halving and doubling is to be among a number that is
+        no power of two.
     """
     members = members_by_machine(group, "all_reduce algorithm 'themis'")
     machines, local = members.shape
@@ -78,26 +73,15 @@ def _two_levels(build: ScheduleBuilder, members: NDArray[np.int64], size_bytes: 
     )
     along_columns = Teams(members.T, part_bytes, blocks[..., np.newaxis])
     first, second = (_NAMES[level] for level in order)
-    algorithms = (build.system.all_reduce_inside, build.system.all_reduce_between)
-    is_ring, is_ring_across = (algorithms[level] == "ring" for level in order)
-    is_begun = False
+    algorithms = (build.system.all_reduce_inside, *build.system.between_algorithms(1))
     if columns > 1:
-        is_begun = True
-        phase = f"reduce_scatter {first}"
-        if is_ring:
-            ring_steps(build, along_rows, range(1, columns), None, is_reducing=True, phase=phase)
-        else:
-            direct_scatter(build, along_rows, phase=phase)
+        build.begin_phase(f"reduce_scatter {first}")
+        scatter(build, along_rows, algorithms[order[0]])
     if rows > 1:
-        phase = f"all_reduce {second}"
-        if is_begun:
-            build.begin_phase(phase)
-        all_reduce = ring_all_reduce if is_ring_across else direct_all_reduce
-        all_reduce(build, along_columns, scatter=phase, gather=phase)
+        build.begin_phase(f"all_reduce {second}")
+        if algorithms[order[1]] == "halving_doubling":
+            require_halves(along_columns)
+        TOP[algorithms[order[1]]](build, along_columns, scatter=None, gather=None)
     if columns > 1:
-        phase = f"all_gather {first}"
-        build.begin_phase(phase)
-        if is_ring:
-            ring_steps(build, along_rows, range(columns - 1), None, is_reducing=False, phase=phase)
-        else:
-            direct_gather(build, along_rows, None, phase=phase)
+        build.begin_phase(f"all_gather {first}")
+        gather(build, along_rows, algorithms[order[0]])
