@@ -26,6 +26,7 @@ from astra_py.config import load_scenario
 from astra_py.engines.base import TimeRounding
 from astra_py.engines.buffers import buffer_warnings, require_thresholds
 from astra_py.engines.hook import choose_ways, flows_of, load_hook, source_of
+from astra_py.engines.levels import level_figures
 from astra_py.engines.packet import PacketEngine
 from astra_py.engines.registry import make_engine
 from astra_py.engines.resolve import engine_options, switch_model, transport_model
@@ -38,6 +39,7 @@ from astra_py.results.checks import require_work
 from astra_py.results.estimate import Estimate, estimate_run
 from astra_py.results.record import RunRecord
 from astra_py.workloads import CollectiveCall, TraceBuilder, read_astra_text, training_trace
+from astra_py.workloads.adjusted import drawn_factors, named_factors, prioritised, slowed
 from astra_py.workloads.dlrm import DlrmJob
 
 if TYPE_CHECKING:
@@ -215,13 +217,30 @@ class Run:
 
     @cached_property
     def trace(self) -> Trace:
-        """What every rank does."""
-        return self._read[0]
+        """What every rank does, slow ranks slowly."""
+        trace = prioritised(self._read[0], self.scenario.system.priority)
+        return trace if self._slowness is None else slowed(trace, self._slowness)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What was taken from input files and what was not, and what is unlikely to be meant, a sentence each."""
-        return (*self._read[1], *self._switch_warnings)
+        """What was taken from input files and what was not, and what was made of it, a sentence each."""
+        notes = (*self._read[1], *self._switch_warnings)
+        if (factors := self._slowness) is None:
+            return notes
+        slowest, rule = int(factors.argmax()), self.scenario.resolved()["system"]["stragglers"]
+        return (
+            *notes,
+            f"compute and memory work of ranks takes {factors.min():.3g} to {factors.max():.3g} times as long "
+            f"(system.stragglers = {rule!r}); the slowest is rank {slowest}",
+        )
+
+    @cached_property
+    def _slowness(self) -> NDArray[np.float64] | None:
+        """f64[ranks]: how much longer each rank's compute takes, or None where all are as the workload says."""
+        stragglers, ranks = self.scenario.system.stragglers, self.platform.ranks
+        if stragglers.sigma is not None:
+            return drawn_factors(ranks, stragglers.sigma, self.scenario.seed)
+        return named_factors(ranks, stragglers.factors) if stragglers.factors else None
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -273,7 +292,15 @@ class Run:
     def system(self) -> SystemModel:
         """What the collectives know of their endpoints, and how they are to work."""
         scenario, transport = self.scenario, self.transport
+        inside, between = (
+            level_figures(self.platform, transport, scenario.seed) if self._are_levels_used else (None, None)
+        )
         return SystemModel(
+            admission=scenario.system.admission,
+            channels=scenario.system.channels,
+            protocol=scenario.system.protocol,
+            inside=inside,
+            between=between,
             local_memory_bandwidth_bps=scenario.system.local_memory_bandwidth,
             is_whole_ns=transport.time_rounding == TimeRounding.NS_NEAREST,
             notify_on=transport.notify_on,
@@ -283,6 +310,10 @@ class Run:
             all_reduce_inside=scenario.collective.all_reduce_inside,
             all_reduce_between=scenario.collective.all_reduce_between,
         )
+
+    @property
+    def _are_levels_used(self) -> bool:
+        return self.scenario.system.protocol is not None or self.scenario.collective.all_reduce == "themis"
 
     @cached_property
     def schedule(self) -> Schedule:

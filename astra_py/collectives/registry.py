@@ -21,6 +21,7 @@ from astra_py.workloads.calls import COLLECTIVE_KINDS
 __all__ = [
     "DEFAULT_ALGORITHMS",
     "MATRIX_KINDS",
+    "WHOLE_KINDS",
     "Group",
     "algorithm_names",
     "build_template",
@@ -39,13 +40,23 @@ DEFAULT_ALGORITHMS = {
     "all_gather": "ring",
     "all_to_all": "direct",
     "all_to_all_v": "direct",
+    "broadcast": "tree",
+    "reduce": "tree",
+    "gather": "direct",
+    "scatter": "direct",
+    "barrier": "dissemination",
     "sendrecv": "direct",
 }
+
+#: Kinds that are never cut into chunks.
+WHOLE_KINDS = ("sendrecv", "barrier")
 
 Algorithm = Callable[[ScheduleBuilder, "Group", Any], None]
 AlgorithmT = TypeVar("AlgorithmT", bound=Algorithm)
 
 _algorithms: dict[str, dict[str, Algorithm]] = {kind: {} for kind in COLLECTIVE_KINDS}
+#: Algorithms whose chunks all begin at once.
+_at_once: set[Algorithm] = set()
 
 
 class Group:
@@ -90,13 +101,14 @@ def in_order_of_appearance(machine: NDArray[np.int32]) -> NDArray[np.int32]:
     return np.argsort(np.argsort(first)).astype(np.int32)[number.ravel()]
 
 
-def collective(kind: str, *, name: str) -> Callable[[AlgorithmT], AlgorithmT]:
+def collective(kind: str, *, name: str, do_chunks_wait: bool = True) -> Callable[[AlgorithmT], AlgorithmT]:
     """Register a function as an algorithm of a collective.
 
     Parameters
     ----------
     kind : the collective, one of :data:`~astra_py.workloads.COLLECTIVE_KINDS`.
     name : what ``collective.<kind>`` in a scenario calls it; registering a name again replaces it.
+    do_chunks_wait : whether chunks follow one another as :class:`ScheduleBuilder` says, or all begin at once.
 
     Returns
     -------
@@ -126,6 +138,8 @@ def collective(kind: str, *, name: str) -> Callable[[AlgorithmT], AlgorithmT]:
             third = "matrix" if kind in MATRIX_KINDS else "size_bytes"
             raise ConfigError(f"{kind} algorithm {name!r}: a function of (build, group, {third}) is needed") from None
         _algorithms[kind][name] = function
+        if not do_chunks_wait:
+            _at_once.add(function)
         return function
 
     return register
@@ -186,8 +200,8 @@ def build_template(
     kind, name : collective and algorithm.
     group : the members, or how many there are.
     payload : the size in bytes; a byte matrix for all_to_all_v, and allowed for all_to_all.
-    system : the endpoint's figures and the number of chunks; a sendrecv is always one message. By default there is one
-        chunk, and reductions take no time.
+    system : the endpoint's figures and the number of chunks; a sendrecv and a barrier are never cut. By default there
+        is one chunk, and reductions take no time.
 
     Raises
     ------
@@ -198,10 +212,10 @@ def build_template(
         group = Group(tuple(range(group)))
     build = ScheduleBuilder(kind, name, group.size, system)
     if group.size > 1:
-        chunks = 1 if kind == "sendrecv" else build.system.chunks
+        chunks = 1 if kind in WHOLE_KINDS else build.system.chunks
         for chunk, part in enumerate(chunk_payloads(_as_argument(kind, group.size, payload), chunks, group.size)):
             if chunk:
-                build.begin_chunk()
+                build.begin_chunk(is_waiting=function not in _at_once)
             function(build, group, part)
     return build.build()
 

@@ -12,7 +12,9 @@ __all__ = ["CollectiveConfig"]
 
 _ALGORITHM = Name("a registered algorithm of this collective")
 _HIERARCHICAL = Condition(
-    "all_reduce", "collective.all_reduce = 'hierarchical'", lambda algorithm: algorithm == "hierarchical"
+    "all_reduce",
+    "collective.all_reduce = 'hierarchical' or 'themis'",
+    lambda algorithm: algorithm in ("hierarchical", "themis"),
 )
 
 

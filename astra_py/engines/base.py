@@ -244,6 +244,8 @@ class EngineColumns:
     counters: Mapping[str, int]
     end_ps: int
     exit_reason: ExitReason
+    choice_picks: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
+    """i32: number of the alternative picked, for each choice of each instance in order; -1 where it never came."""
     waiting: tuple[str, ...] = ()
     """Where the run did not complete: one line per thing that waits, and for what."""
     deadlocked_channels: Sequence[int] = ()

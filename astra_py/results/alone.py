@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["AloneTimes", "schedule_of_one"]
 
 
-def schedule_of_one(template: Template, group: NDArray[np.int32], ranks: int) -> Schedule:
+def schedule_of_one(
+    template: Template, group: NDArray[np.int32], ranks: int, capacity: Mapping[str, int] | None = None
+) -> Schedule:
     """One collective alone: each rank of ``group`` joins an instance of ``template`` at once and does nothing else.
 
     Parameters
@@ -26,11 +29,14 @@ def schedule_of_one(template: Template, group: NDArray[np.int32], ranks: int) ->
     template : the collective.
     group : i32[template.ranks], the ranks in group order.
     ranks : ranks of the platform.
+    capacity : of each rank's pools, by the names in ``template.shared_pools``.
     """
     size = len(group)
     none, zeros = np.zeros(0, dtype=np.int64), np.zeros(size, dtype=np.int32)
     rows = np.zeros(size + 1, dtype=np.int64)
     one = np.zeros(1, dtype=np.int32)
+    shared = len(template.shared_pools)
+    units = np.array([(capacity or {})[name] for name in template.shared_pools], dtype=np.int32)
     return Schedule(
         ranks=ranks,
         templates=(template,),
@@ -48,9 +54,9 @@ def schedule_of_one(template: Template, group: NDArray[np.int32], ranks: int) ->
         priority=zeros.astype(np.uint8),
         dep_ptr=rows,
         dep_op=none.astype(np.int32),
-        pool_owner=none.astype(np.int32),
-        pool_capacity=none.astype(np.int32),
-        pool_order=none.astype(np.uint8),
+        pool_owner=np.tile(np.arange(ranks, dtype=np.int32), shared),
+        pool_capacity=np.repeat(units, ranks),
+        pool_order=np.zeros(shared * ranks, dtype=np.uint8),
         use_ptr=rows,
         use_pool=none.astype(np.int32),
         name=zeros,
@@ -58,6 +64,8 @@ def schedule_of_one(template: Template, group: NDArray[np.int32], ranks: int) ->
         iteration=zeros,
         phase=zeros,
         phases=("",),
+        shared_pools=template.shared_pools,
+        shared_first=np.arange(0, shared * ranks, ranks, dtype=np.int32),
     )
 
 
@@ -78,7 +86,10 @@ class AloneTimes:
 
     def _time(self, template: int, group: int) -> int:
         record = self._record
-        alone = schedule_of_one(
-            record.schedule.templates[template], record.schedule.group(group), record.schedule.ranks
-        )
+        schedule = record.schedule
+        capacity = {
+            name: int(schedule.pool_capacity[first])
+            for name, first in zip(schedule.shared_pools, schedule.shared_first, strict=True)
+        }
+        alone = schedule_of_one(schedule.templates[template], schedule.group(group), schedule.ranks, capacity)
         return int(record.analytic.run(alone, record.platform, record.transport, self._options).op_end_ps.max())

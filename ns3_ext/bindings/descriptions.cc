@@ -3,7 +3,9 @@
 
 #include "columns.h"
 
+#include <map>
 #include <pybind11/stl.h>
+#include <string>
 
 namespace ns3
 {
@@ -85,8 +87,9 @@ ReadPools(const py::handle& object)
     return pools;
 }
 
+/// @param shared The first of each rank's pools that templates share, by name.
 TemplateDescription
-ReadTemplate(const py::handle& object)
+ReadTemplate(const py::handle& object, const std::map<std::string, int32_t>& shared)
 {
     TemplateDescription description;
     description.ranks = object.attr("ranks").cast<int32_t>();
@@ -96,11 +99,29 @@ ReadTemplate(const py::handle& object)
     description.dst = ReadColumn<int32_t>(object, "dst");
     description.size = ReadColumn<int64_t>(object, "size_bytes");
     description.duration = ReadColumn<int64_t>(object, "duration_ps");
+    description.control = ReadColumn<int64_t>(object, "control_bytes");
     description.depPtr = ReadColumn<int64_t>(object, "dep_ptr");
     description.depOp = ReadColumn<int32_t>(object, "dep_op");
     description.depOn = ReadColumn<EdgeOn>(object, "dep_on");
     description.pools = ReadPools(object);
-    description.pools.releaseOn = ReadColumn<EdgeOn>(object, "release_on");
+    description.releaseOn = ReadColumn<EdgeOn>(object, "release_on");
+    description.releaseOp = ReadColumn<int32_t>(object, "release_op");
+    for (const py::handle name : object.attr("shared_pools"))
+    {
+        const auto found = shared.find(name.cast<std::string>());
+        if (found == shared.end())
+        {
+            throw ConfigError("a template takes units of the pool \"" + name.cast<std::string>() +
+                              "\", which the schedule's ranks do not have");
+        }
+        description.sharedPool.push_back(found->second);
+    }
+    ChoiceColumns& choices = description.choices;
+    choices.ofOp = ReadColumn<int32_t>(object, "alternative");
+    choices.choicePtr = ReadColumn<int64_t>(object, "choice_ptr");
+    choices.visitPtr = ReadColumn<int64_t>(object, "visit_ptr");
+    choices.visitLevel = ReadColumn<int32_t>(object, "visit_level");
+    choices.visitLoad = ReadColumn<int64_t>(object, "visit_load_ps");
     return description;
 }
 
@@ -114,6 +135,7 @@ GiveWaiting(const WaitingItem& item)
     fields["instance"] = item.instance;
     fields["inner_op"] = item.innerOp;
     fields["rank"] = item.rank;
+    fields["pool"] = item.pool;
     fields["is_posted"] = item.isPosted;
     fields["is_delivered"] = item.isDelivered;
     return fields;
@@ -173,9 +195,25 @@ ReadSchedule(const py::handle& object)
 {
     ScheduleDescription schedule;
     schedule.ranks = object.attr("ranks").cast<int32_t>();
+    std::map<std::string, int32_t> shared;
+    const auto first = ReadColumn<int32_t>(object, "shared_first");
+    size_t count = 0;
+    for (const py::handle name : object.attr("shared_pools"))
+    {
+        if (count < first.size())
+        {
+            shared.emplace(name.cast<std::string>(), first[count]);
+        }
+        ++count;
+    }
+    if (count != first.size())
+    {
+        throw ConfigError("shared_first: has " + std::to_string(first.size()) + " pools, and " +
+                          std::to_string(count) + " have names");
+    }
     for (const py::handle item : object.attr("templates"))
     {
-        schedule.templates.push_back(ReadTemplate(item));
+        schedule.templates.push_back(ReadTemplate(item, shared));
     }
     schedule.groupPtr = ReadColumn<int64_t>(object, "group_ptr");
     schedule.groupRank = ReadColumn<int32_t>(object, "group_rank");
@@ -244,6 +282,7 @@ GiveOutcome(RunOutcome&& outcome)
     columns["end_ps"] = outcome.end;
     columns["op_start_ps"] = GiveColumn(std::move(outcome.opStart));
     columns["op_end_ps"] = GiveColumn(std::move(outcome.opEnd));
+    columns["choice_picks"] = GiveColumn(std::move(outcome.choicePicks));
     MessageLog& log = outcome.messages;
     columns["message_instance"] = GiveColumn(std::move(log.instance));
     columns["message_op"] = GiveColumn(std::move(log.op));

@@ -56,13 +56,16 @@ RunOutcome::TakeFrom(ScheduleExecutor& executor, LoopExit exit, TimePs now)
     opEnd = executor.EndTimes();
     end = opEnd.empty() ? 0 : std::max<TimePs>(0, *std::max_element(opEnd.begin(), opEnd.end()));
     exitReason = "completed";
-    if (!executor.IsComplete())
+    const bool isComplete = executor.IsComplete();
+    if (!isComplete || executor.IsAnyoneAbsent())
     {
-        exitReason = ReasonOf(exit);
+        // Where all that there is has ended, who is absent will not come any more.
+        exitReason = isComplete ? "deadlock" : ReasonOf(exit);
         end = now;
         waiting = executor.DescribeWaiting(MAX_WAITING);
     }
     counters["peak_instances"] = executor.PeakInstances();
+    choicePicks = executor.TakePicks();
     messages = executor.TakeMessages();
     counters["messages"] = static_cast<int64_t>(messages.Size());
 }

@@ -39,6 +39,7 @@ struct RunOutcome
     TimePs end{0};
     std::vector<int64_t> opStart;
     std::vector<int64_t> opEnd;
+    std::vector<int32_t> choicePicks; ///< Of each choice of each instance; -1 where it never came.
     MessageLog messages;
     std::vector<int64_t> channelLineBytes;
     std::vector<int64_t> channelFrames;

@@ -42,7 +42,7 @@ BAD_SCENARIOS = (
     _bad("unknown key of a table", "platform.link_rat", "'1Gbps'", "'platform.link_rate'", "platform.link_rat=1Gbps"),
     _bad("key of another table", "link_rate", "'1Gbps'", "'platform.link_rate'", "link_rate=1Gbps"),
     _bad("key of later work", "trace", "'32MB'", "[platform]", "trace.file=32MB"),
-    _bad("value for a table", "system", "3", "a table with the keys endpoint_delay", "system=3"),
+    _bad("value for a table", "system", "3", "a table with the keys preset", "system=3"),
     _bad("table for a value", "seed", "{'a': 1}", "a whole number from 0", "seed.a=1"),
     _bad("no key", "=3", "=3", "key.path=value", "=3"),
     _bad("no value", "platform.ranks", "platform.ranks", "key.path=value", "platform.ranks"),
