@@ -108,6 +108,7 @@ PacketWorld::SimulatorDestroyed()
 {
     // Our call or a user's: what was built refers to a simulator that is going.
     m_isOpen = false;
+    m_router.reset();
     m_transport.reset();
     m_nodes.clear();
     if (m_fabric)
@@ -205,6 +206,11 @@ PacketWorld::BuildNodes(const TransportFigures& figures)
     SetAttribute(m_fabric, "TimeRounding", EnumValue(figures.rounding));
     m_fabric->Build(m_platform, m_simulator->Loop(), m_options.seed);
     m_transport = std::make_unique<RoceTransport>(m_platform, m_options.seed);
+    m_router = std::make_unique<PacketRouter>(m_platform,
+                                              m_transport->Routes(),
+                                              *m_fabric,
+                                              m_options.seed);
+    m_fabric->SetNextHop(*m_router);
 
     for (NodeIndex index = 0; index < m_platform.Nodes(); ++index)
     {

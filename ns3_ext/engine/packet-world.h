@@ -4,6 +4,7 @@
 
 #include "../core/fabric-simulator-impl.h"
 #include "../fabric/fabric.h"
+#include "../fabric/packet-router.h"
 #include "../fabric/platform-description.h"
 #include "../roce/roce-transport.h"
 #include "network-world.h"
@@ -86,6 +87,7 @@ class PacketWorld : public NetworkWorld
     Ptr<Fabric> m_fabric;
     std::vector<Ptr<Node>> m_nodes; ///< In order of the platform.
     std::unique_ptr<RoceTransport> m_transport;
+    std::unique_ptr<PacketRouter> m_router;
     FrameFigures m_frameFigures;
     bool m_isOpen{false};
     bool m_isRunning{false};

@@ -128,6 +128,13 @@ class Fabric : public Object
                                  m_rounding);
     }
 
+    /// Frame bytes that wait for a port or are being sent there.
+    ByteCount QueuedBytes(ChannelId port) const
+    {
+        const Port& p = m_ports[port];
+        return p.waitingBytes + (p.busyUntil > m_loop->Now() ? p.sendingBytes : 0);
+    }
+
     /// Whether a frame of a priority can be lost on a channel, or by the buffer at its end.
     bool CanLose(ChannelId channel, uint8_t priority) const;
 
