@@ -241,17 +241,19 @@ PacketWorld::BuildNodes(const TransportFigures& figures)
         nic->Install(rank, *m_fabric, *m_transport);
         m_transport->AddNic(nic);
     }
-    m_frameFigures = FrameFiguresOf(figures);
+    m_frameFigures = FrameFiguresOf(figures, control);
     RefreshFigures();
 }
 
 FrameFigures
-PacketWorld::FrameFiguresOf(const TransportFigures& figures) const
+PacketWorld::FrameFiguresOf(const TransportFigures& figures,
+                            const Ptr<CongestionControl>& control)
 {
     FrameFigures frames;
     const LineFormat& format = figures.format;
     frames.largestLineBytes =
-        std::max({format.DataLine(figures.payload, true), format.AckLine(), wire::CNP_LINE});
+        std::max({format.DataLine(figures.payload, true), format.AckLine(), wire::CNP_LINE}) +
+        (control ? control->TelemetryBytes() : 0);
     frames.dataGap = format.headerBytes < 0 ? wire::PREAMBLE + wire::INTER_FRAME_GAP : 0;
     frames.ackGap = format.ackBytes < 0 ? wire::PREAMBLE + wire::INTER_FRAME_GAP : 0;
     frames.isAckClassShared = figures.isAckClassShared;

@@ -75,7 +75,8 @@ class PacketWorld : public NetworkWorld
     void BuildNodes(const TransportFigures& figures);
     static Ptr<RoceNic> BuildNic(const TransportFigures& figures,
                                  const Ptr<CongestionControl>& control);
-    FrameFigures FrameFiguresOf(const TransportFigures& figures) const;
+    static FrameFigures FrameFiguresOf(const TransportFigures& figures,
+                                       const Ptr<CongestionControl>& control);
     void RefreshFigures();
 
     static bool s_isAlive;

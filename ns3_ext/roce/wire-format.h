@@ -35,8 +35,6 @@ constexpr uint32_t DATA_OVERHEAD =
     PREAMBLE + ETHERNET + IPV4 + UDP + BTH + ICRC + FCS + INTER_FRAME_GAP;
 /// An acknowledgement, positive or negative.
 constexpr uint32_t ACK_LINE = DATA_OVERHEAD + AETH;
-/// A congestion notification (annex A17: a BTH and 16 reserved bytes).
-constexpr uint32_t CNP_LINE = DATA_OVERHEAD + 16;
 
 /// A congestion notification packet: 16 bytes, all reserved, behind the BTH.
 constexpr uint32_t CNP_LINE = DATA_OVERHEAD + 16;
