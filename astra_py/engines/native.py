@@ -31,7 +31,7 @@ def _paused(channel: int, platform: Platform) -> str:
     a, b = int(arrays.link_a[channel // 2]), int(arrays.link_b[channel // 2])
     transmitter, receiver = (arrays.node_names[node] for node in ((a, b) if channel % 2 == 0 else (b, a)))
     return (
-        f"PFC deadlock: {transmitter} is paused by {receiver}, whose buffer holds only frames that wait for paused ports"
+        f"PFC deadlock: {transmitter} is paused by {receiver}, whose buffer holds only what waits for paused ports"
     )
 
 
