@@ -37,7 +37,7 @@ class Rows:
             self.numbers.append(narrow.ravel())
             self.moments.append(np.tile(moment, n))
             return
-        is_used = narrow >= 0
+        is_used = narrow != -1
         self.counts.append(is_used.sum(axis=1, dtype=np.int32))
         self.numbers.append(narrow[is_used])
         self.moments.append(np.broadcast_to(moment, (n, k))[is_used])
