@@ -18,8 +18,11 @@ from astra_py.collectives.level_forms import has_level_form
 from astra_py.collectives.partition import equal_matrix
 from astra_py.config import load_scenario
 from astra_py.workloads import COLLECTIVE_KINDS
+from collective_cases import CHOSEN_AT_ISSUE
 
-ALGORITHMS = [(kind, name) for kind in COLLECTIVE_KINDS for name in algorithm_names(kind)]
+ALGORITHMS = [
+    (kind, name) for kind in COLLECTIVE_KINDS for name in algorithm_names(kind) if name not in CHOSEN_AT_ISSUE
+]
 FLAT = [which for which in ALGORITHMS if has_closed_form(*which)]
 TWO_LEVELS = [(kind, name) for kind, name in ALGORITHMS if has_level_form(kind, name) and name == "hierarchical"]
 CHAINS = [("broadcast", "ring"), ("reduce", "ring")]
