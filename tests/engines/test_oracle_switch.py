@@ -173,7 +173,7 @@ def seed_of(seed: int) -> object:
     return pytest.param(seed, marks=marks)
 
 
-@pytest.mark.parametrize("seed", map(seed_of, range(CASES)))
+@pytest.mark.parametrize("seed", [seed_of(seed) for seed in range(CASES)])
 def test_random_case(seed: int) -> None:
     assert_same(random_switch_case(seed), seed)
 
