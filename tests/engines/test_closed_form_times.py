@@ -34,7 +34,7 @@ WITHOUT_A_TIME = {
     ("all_to_all_v", "pxn"),
 }
 #: Forms of a power of two of ranks; of both directions of one link; and of headers alone.
-POWERS_OF_TWO = {"halving", "doubling", "tree"}
+POWERS_OF_TWO = {"halving", "doubling", "recursive_doubling", "tree"}
 NOT_ON_A_SWITCH = {("all_reduce", "ring_bidirectional"), ("barrier", "dissemination")}
 ONE_SWITCH_PS = 2 * 500_000 + 300_000
 
