@@ -247,6 +247,7 @@ class Fabric : public Object
     void PauseActs(uint64_t frame);
     void Unpause(ChannelId channel, uint8_t priority);
     void SetPausedMask(Port& port) const;
+    void HoldAcks(Port& port) const;
     void PauseMayExpire(uint64_t channelAndPriority);
     void RefreshPause(uint64_t channelAndPriority);
     void LookForDeadlock();
