@@ -36,7 +36,7 @@ def run(
     nodes = [*(Node(r) for r in range(ranks)), Node()]
     ends = [pair for r in range(ranks) for pair in ((r, ranks), (ranks, r))]
     channels = [Channel(*pair, rates[min(pair)], HOP, loss=0.0 if min(pair) else loss) for pair in ends]
-    transport = Transport(**({"payload": FULL, "ack_policy": OUT_OF_BAND} | figures))  # type: ignore[arg-type]
+    transport = Transport(**({"payload": FULL, "ack_policy": OUT_OF_BAND, "cnp_interval_ps": NEVER} | figures))  # type: ignore[arg-type]
     way = lambda src, dst, qp: (2 * src, 2 * dst + 1)  # noqa: E731
     return Simulator(nodes, channels, way, transport, ops, [0] * ranks, switch=switch, seed=seed).run()
 
@@ -260,6 +260,19 @@ def test_acks_are_not_marked() -> None:
     assert [port.marked for port in sim.ports] == [0, 5, 0, 0]
 
 
+@pytest.mark.parametrize(("interval", "cnps"), [(0, 5), (LATER * 10, 5), (LATER * 10 + 1, 3), (NEVER, 1)])
+def test_marked_packets_make_notifications_but_not_too_often(interval: int, cnps: int) -> None:
+    # The last five of six packets are marked, and come to the slow rank ten times as long apart as they were sent.
+    sim = run([Op(0, 1, 6 * FULL)], Switch(ecn=True), (FAST, SLOW), cnp_interval_ps=interval)
+    assert sim.ports[3].marked == 5
+    assert (sim.ports[2].frames, sim.ports[2].line_bytes) == (cnps, cnps * 98)
+
+
+def test_nothing_is_marked_without_control() -> None:
+    sim = run([Op(0, 1, 6 * FULL)], Switch(ecn=True), (FAST, SLOW), cnp_interval_ps=None)
+    assert [port.marked for port in sim.ports] == [0, 0, 0, 0]
+
+
 # Losses and what is done about them.
 def test_draws_are_those_of_splitmix() -> None:
     assert mix64(0) == 0xE220A8397B1DCDAF  # the first output of SplitMix64 from 0
@@ -267,9 +280,9 @@ def test_draws_are_those_of_splitmix() -> None:
 
 
 def test_pauses_have_no_number() -> None:
-    # PAUSE and RESUME go to rank 0 before the ACK, which is number 0 and lost.
+    # PAUSE and RESUME go to rank 0 before the ACKs, the second of which is number 1 and lost.
     figures = {"ack_policy": "per_packet", "timeout_ps": 20 * HOP}
-    sim = run([Op(0, 1, FULL)], buffer(0), loss=LOSS_RATE, seed=seed_that_loses(0, channel=1), **figures)
+    sim = run([Op(0, 1, 2 * FULL)], buffer(0), loss=LOSS_RATE, seed=seed_that_loses(1, channel=1), **figures)
     assert (sim.ports[1].lost, sim.timeouts) == (1, 1)
 
 
@@ -318,7 +331,7 @@ def test_ack_that_comes_after_a_timeout_saves_repetitions_and_ends_the_doubling(
     qp = queue_pair(4)
     assert [qp.send(now)[0] for now in (1, 2, 3)] == [0, 1, 2]
     assert qp.deadline() == 101
-    qp.time_out(101)
+    qp.time_out()
     assert qp.deadline() is None  # Nothing is sent again yet.
     assert qp.turn() == 0
     assert qp.send(110)[0] == 0
@@ -366,7 +379,7 @@ def test_selective_sender_repeats_what_it_knows_to_be_missing() -> None:
     assert qp.deadline() is None  # It waits for the oldest.
     assert [qp.send(now)[0] for now in (12, 13, 14)] == [1, 3, 6]
     assert qp.deadline() == 12 + 100
-    qp.time_out(112)
+    qp.time_out()
     assert qp.missing() == [1, 3, 5]  # 2 and 4 have come; 6 was sent after the time began.
     qp.learn("ack", 6, 5, 120)
     assert qp.missing() == []
