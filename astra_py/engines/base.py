@@ -201,10 +201,11 @@ class EngineColumns:
     ``channel_marked_frames`` were ECN marked at the channel's egress port; ``channel_pfc_frames`` are the PAUSE and
     RESUME frames in its ``channel_frames``; ``channel_pauses`` and ``channel_paused_ps`` say how often and how long
     that port was held by the far end, summed over priorities. ``channel_dropped_frames`` were lost on the link,
-    ``channel_buffer_drops`` found no room in the buffer at its far end. ``node_max_buffer_bytes`` is the most that a
-    node's buffer held. ``pause_*`` has one row per episode, by start and then channel: the channel whose transmitter
-    was held, the priority, and the time from the PAUSE's effect to the end by RESUME or expiry. An engine without
-    switches may leave these out: columns without rows stand for zeros.
+    ``channel_buffer_drops`` found no room in the buffer at its far end. ``node_buffer_bytes`` is the size of a node's
+    buffer, 0 where it has none or one without limit, and ``node_max_buffer_bytes`` the most that it held. ``pause_*``
+    has one row per episode, by start and then channel: the channel whose transmitter was held, the priority, and the
+    time from the PAUSE's effect to the end by RESUME or expiry. An engine without switches may leave these out: columns
+    without rows stand for zeros.
     """
 
     op_start_ps: NDArray[np.int64]
@@ -235,6 +236,7 @@ class EngineColumns:
     channel_paused_ps: NDArray[np.int64] = field(default_factory=_no_i64)
     channel_pfc_frames: NDArray[np.int64] = field(default_factory=_no_i64)
     channel_buffer_drops: NDArray[np.int64] = field(default_factory=_no_i64)
+    node_buffer_bytes: NDArray[np.int64] = field(default_factory=_no_i64)
     node_max_buffer_bytes: NDArray[np.int64] = field(default_factory=_no_i64)
     pause_channel: NDArray[np.int32] = field(default_factory=_no_i32)
     pause_priority: NDArray[np.uint8] = field(default_factory=_no_u8)

@@ -134,6 +134,8 @@ class RunRecord:
     @cached_property
     def buffer_bytes(self) -> NDArray[np.int64]:
         """i64[nodes]: size of each switch's buffer; 0 without limit."""
+        if len(self.columns.node_buffer_bytes):
+            return self.columns.node_buffer_bytes
         return buffer_bytes(self.switch, self.transport, self.arrays, self.priorities)
 
     @cached_property

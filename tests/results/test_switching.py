@@ -134,6 +134,24 @@ def test_buffers_are_within_their_size(record: RunRecord, held: int, fails: list
     assert queues_table(measured(record, node_max_buffer_bytes=column(5, c4=held)))["max_buffer_bytes"][0] == held
 
 
+@pytest.mark.parametrize(
+    ("asked", "size", "fails"),
+    [
+        (10**6, 10**6, []),
+        (10**6, 10**6 - 1, ["buffer_sizes"]),
+        (0, 0, []),
+        (0, 10**6, ["buffer_sizes"]),
+        (-1, 40_000_000, []),
+        (-1, 31_999_999, ["buffer_sizes"]),
+    ],
+)
+def test_the_engine_has_the_buffers_that_were_asked_for(
+    record: RunRecord, asked: int, size: int, fails: list[str]
+) -> None:
+    run = replace(record, switch=replace(SWITCH, buffer_bytes=asked))
+    assert failed(measured(run, node_buffer_bytes=column(5, c4=size))) == fails
+
+
 def test_ranks_have_no_buffer(record: RunRecord) -> None:
     assert failed(measured(record, node_max_buffer_bytes=column(5, c0=1))) == ["buffers"]
 
