@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from astra_py.engines.wire import CNP_LINE_BYTES
+from astra_py.engines.wire import CNP_LINE_BYTES, PFC_LINE_BYTES
 from astra_py.results.check import Check, compare
 from astra_py.results.traffic import ControlFrames, implied_line_bytes
 
@@ -40,20 +40,24 @@ def check_link_bytes(record: RunRecord) -> list[Check]:
 
 
 def _control_frames(record: RunRecord) -> tuple[ControlFrames, bool]:
-    """Frames without data of each channel, and whether it is known which of them are ACKs and which CNPs.
+    """Frames without data of each channel, and whether their line bytes are exact or what they take at least.
 
     Where acknowledgements follow from messages, what else there is are CNPs. Where they do not (a window asks for more
-    of them, one that is lost on a link does not reach the next), the ports' own count is taken, and all of it as what
-    is smaller.
+    of them, one that is lost on a link does not reach the next), the ports' own count is taken. There, CNPs cannot be
+    told from ACKs, nor ACKs from NAKs that return no telemetry, and all are taken as the smallest.
     """
     traffic, transport, columns = record.traffic, record.transport, record.columns
     pfc = record.channel("pfc_frames")
     others = columns.channel_frames - columns.channel_data_frames - pfc
-    none, has_cnps = np.zeros_like(others), columns.counters.get("cnps", 0) > 0
+    pfc_bytes, ack_bytes = pfc * PFC_LINE_BYTES, transport.ack_line_bytes
+    has_cnps = columns.counters.get("cnps", 0) > 0
     are_some_marked = bool(columns.channel_marked_frames.any())
-    if record.has_repetitions or not traffic.are_acks_implied(transport, are_some_marked=are_some_marked):
-        if has_cnps and transport.ack_line_bytes > CNP_LINE_BYTES:
-            return ControlFrames(none, others, pfc), False
-        return ControlFrames(others, none, pfc), not has_cnps
+    if record.has_repetitions:
+        least = min(ack_bytes - transport.telemetry_bytes, CNP_LINE_BYTES)
+        return ControlFrames(others, others * least + pfc_bytes), False
+    if not traffic.are_acks_implied(transport, are_some_marked=are_some_marked):
+        least = min(ack_bytes, CNP_LINE_BYTES) if has_cnps else ack_bytes
+        return ControlFrames(others, others * least + pfc_bytes), not has_cnps
     acks = traffic.on_channels(traffic.per_flow(traffic.acks(transport)), len(others), back=True)
-    return ControlFrames(acks, np.maximum(others - acks, 0) if has_cnps else none, pfc), True
+    cnps = np.maximum(others - acks, 0) if has_cnps else np.zeros_like(others)
+    return ControlFrames(acks + cnps, acks * ack_bytes + cnps * CNP_LINE_BYTES + pfc_bytes), True

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.engines.base import AckPolicy, WindowPolicy
-from astra_py.engines.wire import CNP_LINE_BYTES, DATA_HEADER, PADDING, PFC_LINE_BYTES, RETH
+from astra_py.engines.wire import DATA_HEADER, PADDING, RETH
 
 if TYPE_CHECKING:
     from astra_py.engines.base import TransportModel
@@ -37,11 +37,16 @@ _SCALE_UP_FLIT = 16
 
 @dataclass(frozen=True, eq=False)
 class ControlFrames:
-    """Frames of each channel that carry no data, each i64[channels]."""
+    """Frames that carry no data.
 
-    acks: NDArray[np.int64]
-    cnps: NDArray[np.int64]
-    pfc: NDArray[np.int64]
+    Attributes
+    ----------
+    crossing : i64[channels], those that go from rank to rank: acknowledgements and CNPs.
+    line_bytes : i64[channels], what these, and PAUSE and RESUME frames, take of an Ethernet link.
+    """
+
+    crossing: NDArray[np.int64]
+    line_bytes: NDArray[np.int64]
 
 
 def implied_line_bytes(
@@ -52,7 +57,7 @@ def implied_line_bytes(
     Parameters
     ----------
     efficiency : f64[channels], 0 for Ethernet.
-    control : how many frames without data each channel carries.
+    control : the frames without data of each channel.
     """
     channels = len(efficiency)
     parts = np.rint(efficiency * 1e6).astype(np.int64)
@@ -60,11 +65,10 @@ def implied_line_bytes(
     for part in np.unique(parts):
         if part == 0:
             message = _ethernet_line_bytes(traffic, transport)
-            beside = control.acks * transport.ack_line_bytes + control.cnps * CNP_LINE_BYTES
-            beside += control.pfc * PFC_LINE_BYTES
+            beside = control.line_bytes
         else:
             message = _scale_up_line_bytes(traffic, transport, int(part))
-            beside = (control.acks + control.cnps) * _share(_SCALE_UP_FLIT, int(part))
+            beside = control.crossing * _share(_SCALE_UP_FLIT, int(part))
         line = traffic.on_channels(traffic.per_flow(message), channels) + beside
         total = np.where(parts == part, line, total)
     return total
