@@ -76,6 +76,7 @@ def switch_model(scenario: Scenario) -> SwitchModel:
         headroom_bytes=-1 if switch.headroom is None else switch.headroom,
         response_quanta=switch.pfc_response_quanta,
         has_ecn=switch.ecn,
+        chooses_per_packet=scenario.platform.routing in ("spray", "least_loaded"),
     )
 
 

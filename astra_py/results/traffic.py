@@ -23,7 +23,7 @@ Integers = TypeVar("Integers", int, NDArray[np.int64])
 #: Compressed rows of channels.
 Rows = tuple[NDArray[np.int64], NDArray[np.int32]]
 
-__all__ = ["ControlFrames", "Traffic", "implied_line_bytes"]
+__all__ = ["ControlFrames", "Traffic", "implied_line_bytes", "integer_sums"]
 
 #: Controls that limit the bytes in flight, as a window of the transport does.
 _WINDOW_CONTROLS = ("ns3::Hpcc", "ns3::Swift", "ns3::Dctcp")
@@ -221,12 +221,12 @@ class Traffic:
 
     def per_flow(self, weight: NDArray[np.int64]) -> NDArray[np.int64]:
         """Sum of ``weight`` (i64, one a message) over each flow's messages."""
-        return _sums(self.flow, weight, len(self.flow_src))
+        return integer_sums(self.flow, weight, len(self.flow_src))
 
     def on_channels(self, flow_weight: NDArray[np.int64], channels: int, *, back: bool = False) -> NDArray[np.int64]:
         """Sum of each flow's weight over the channels of its way, or of its acknowledgements' way; i64[channels]."""
         ptr, way = (self.back_ptr, self.back) if back else (self.there_ptr, self.there)
-        return _sums(way, np.repeat(flow_weight, np.diff(ptr)), channels)
+        return integer_sums(way, np.repeat(flow_weight, np.diff(ptr)), channels)
 
     @property
     def hops(self) -> NDArray[np.int64]:
@@ -265,7 +265,9 @@ def _striped(
     return whole, size
 
 
-def _sums(index: NDArray[np.int64] | NDArray[np.int32], weight: NDArray[np.int64], length: int) -> NDArray[np.int64]:
+def integer_sums(
+    index: NDArray[np.int64] | NDArray[np.int32], weight: NDArray[np.int64], length: int
+) -> NDArray[np.int64]:
     """Integer sums of ``weight`` by ``index``: ``bincount`` alone would add in floating point."""
     low = np.bincount(index, weight & 0xFFFFFFF, minlength=length).astype(np.int64)
     high = np.bincount(index, weight >> 28, minlength=length).astype(np.int64)
