@@ -204,10 +204,10 @@ class EngineColumns:
     RESUME frames in its ``channel_frames``; ``channel_pauses`` and ``channel_paused_ps`` say how often and how long
     that port was held by the far end, summed over priorities. ``channel_dropped_frames`` were lost on the link,
     ``channel_buffer_drops`` found no room in the buffer at its far end. ``node_buffer_bytes`` is the size of a node's
-    buffer, 0 where it has none or one without limit, and ``node_max_buffer_bytes`` the most that it held. ``pause_*``
-    has one row per episode, by start and then channel: the channel whose transmitter was held, the priority, and the
-    time from the PAUSE's effect to the end by RESUME or expiry. An engine without switches may leave these out: columns
-    without rows stand for zeros.
+    buffer (0: none, or one without limit), ``node_max_buffer_bytes`` the most that it held. ``pause_*`` has one row per
+    episode, by start and then channel: the channel whose transmitter was held, the priority, and the time from the
+    PAUSE's effect to the end by RESUME or expiry. An engine without switches may leave these out: columns without rows
+    stand for zeros.
     """
 
     op_start_ps: NDArray[np.int64]
@@ -247,6 +247,8 @@ class EngineColumns:
     counters: Mapping[str, int]
     end_ps: int
     exit_reason: ExitReason
+    choice_picks: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
+    """i32: number of the alternative picked, for each choice of each instance in order; -1 where it never came."""
     waiting: tuple[str, ...] = ()
     """Where the run did not complete: one line per thing that waits, and for what."""
     deadlocked_channels: Sequence[int] = ()

@@ -164,8 +164,10 @@ def _durations(record: RunRecord) -> Check:
 
 def _messages(record: RunRecord) -> Check:
     schedule, columns, first = record.schedule, record.columns, record.first_row
-    sends = [template.is_send.astype(np.int64) for template in schedule.templates]
-    declared = [sends[template] for template in schedule.instance_template]
+    declared = [
+        (schedule.templates[number].is_send & is_picked).astype(np.int64)
+        for number, is_picked in zip(schedule.instance_template, record.is_picked, strict=True)
+    ]
     done = (columns.message_posted_ps >= 0) & (columns.message_delivered_ps >= 0)
     key = first[columns.message_instance[done]] + columns.message_op[done]
 

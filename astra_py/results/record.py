@@ -15,6 +15,7 @@ from astra_py.collectives.schedule import OuterKind
 from astra_py.engines.buffers import ACK_PRIORITY, buffer_bytes
 from astra_py.platforms.node_kind import NodeKind
 from astra_py.results.intervals import IntervalSet
+from astra_py.workloads.calls import MAX_PRIORITY
 
 if TYPE_CHECKING:
     from astra_py.collectives.schedule import Schedule
@@ -78,7 +79,7 @@ class RunRecord:
             self.declared_message_bytes,
             columns.message_src,
             columns.message_dst,
-            self.schedule.instance_priority[columns.message_instance],
+            self.message_priority,
             self.transport.qps_per_peer,
             lambda src, dst, qp: self.route_paths(self.platform, self.seed, src, dst, qp),
             self.channel_efficiency,
@@ -102,8 +103,27 @@ class RunRecord:
         return np.concatenate([[0], np.cumsum(lengths[self.schedule.instance_template])]).astype(np.int64)
 
     @cached_property
+    def is_picked(self) -> list[NDArray[np.bool_]]:
+        """For each instance bool[m]: the operations of its template that were there, of every choice those picked."""
+        templates = [self.schedule.templates[number] for number in self.schedule.instance_template]
+        first = np.cumsum([0, *(template.choices for template in templates)])
+        picks = self.columns.choice_picks
+        return [
+            template.is_picked(np.maximum(picks[first[i] : first[i + 1]], 0)) for i, template in enumerate(templates)
+        ]
+
+    @cached_property
+    def message_priority(self) -> NDArray[np.uint8]:
+        """u8[messages]: that of its collective; of messages that carry no data, the highest."""
+        templates = self.schedule.templates
+        is_control = self.of_message([t.size_bytes - t.data_bytes == t.size_bytes for t in templates]).astype(np.bool_)
+        is_control &= self.columns.message_size_bytes > 0
+        priority = self.schedule.instance_priority[self.columns.message_instance]
+        return np.where(is_control, MAX_PRIORITY, priority).astype(np.uint8)
+
+    @cached_property
     def message_row(self) -> NDArray[np.int64]:
-        """i64[rows]: the message that each operation of each instance became; -1 for local operations."""
+        """i64[rows]: the message that each operation of each instance became; -1 for local or skipped ones."""
         columns = self.columns
         row = np.full(self.first_row[-1], -1, dtype=np.int64)
         row[self.first_row[columns.message_instance] + columns.message_op] = np.arange(len(columns.message_op))

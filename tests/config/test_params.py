@@ -25,8 +25,9 @@ def key_paths(tree: dict[str, Any], table: str = "") -> Iterator[str]:
 
 def test_every_key_of_a_resolved_scenario_is_a_parameter() -> None:
     controls = ("dcqcn", "hpcc", "timely", "swift", "dctcp")
-    kinds = ("zion", "ring")
+    kinds = ("zion", "ring", "torus", "fat_tree", "dgx_h100")
     also = [
+        "platform.routing=hook",
         "system.max_active_collectives=2",
         "collective.all_reduce=hierarchical",
         "transport.qps_per_peer=2",

@@ -6,7 +6,8 @@ from __future__ import annotations
 import pytest
 
 import astra_py._ns3_ext as native
-from astra_py.config import load_scenario
+from astra_py.config import Scenario, load_scenario
+from astra_py.config.ns3 import mapped_attributes, to_ns3
 from astra_py.engines.resolve import transport_model
 
 CLASSES = ["ns3::RoceNic", "ns3::FabricSwitch", "ns3::Fabric", "ns3::FabricDevice"]
@@ -25,8 +26,12 @@ def test_every_attribute_and_trace_source_says_what_it_is(name: str) -> None:
 
 def test_the_nic_and_the_device_have_trace_sources() -> None:
     moments = {f"Message{moment}" for moment in ("Posted", "Sent", "Delivered", "Acked")}
-    assert set(native.trace_sources("ns3::RoceNic")) == moments | {"Timeout", "GoBack"}
-    assert set(native.trace_sources("ns3::FabricDevice")) == {"Enqueue", "PhyTxBegin", "PhyRxEnd", "PhyTxDrop"}
+    assert set(native.trace_sources("ns3::RoceNic")) == moments | {
+        *("Timeout", "GoBack", "SelectiveRepeat"),
+        *("CnpSent", "CnpReceived", "Rate"),
+    }
+    frames = {"Enqueue", "PhyTxBegin", "PhyRxEnd", "PhyTxDrop", "EcnMark", "BufferDrop"}
+    assert set(native.trace_sources("ns3::FabricDevice")) == frames | {"PfcPause", "PfcResume"}
 
 
 def test_defaults_are_those_of_the_scenario() -> None:
@@ -46,6 +51,11 @@ def test_defaults_are_those_of_the_scenario() -> None:
         "WindowPolicy": model.window_policy.name.lower(),
         "Window": str(model.window_bytes),
         "QpsPerPeer": str(model.qps_per_peer),
+        "QpPolicy": scenario.transport.qp_policy,
+        "Recovery": scenario.transport.recovery,
+        "CongestionControl": "0",  # a pointer to the one that model.congestion_control names
+        "CongestionScope": scenario.transport.cc_scope,
+        "CnpOnAck": str(scenario.transport.cnp == "ack_flag").lower(),
         "InitialPsn": "0",
         "SendLatency": f"+{model.send_latency_ps}ps",
         "ReceiveLatency": f"+{model.receive_latency_ps}ps",
@@ -53,6 +63,32 @@ def test_defaults_are_those_of_the_scenario() -> None:
     assert native.attributes("ns3::Fabric")["TimeRounding"]["default"] == model.time_rounding.name.lower()
     latency = native.attributes("ns3::FabricSwitch")["ForwardingLatency"]["default"]
     assert latency == f"+{scenario.platform.switch_latency}ps"
+
+
+def as_number(text: str) -> float | str:
+    """A value of ns-3 as a number where it is one, whatever its spelling and unit."""
+    try:
+        return float(text.removesuffix("ps").removesuffix("bps"))
+    except ValueError:
+        return text
+
+
+#: Parameters that reach ns-3 by their attributes' names.
+BY_NAME = {
+    attribute: mapped
+    for attribute, mapped in mapped_attributes(Scenario)
+    if mapped.tables[0] in ("switch", "transport") and not mapped.mapping.is_figure
+}
+
+
+@pytest.mark.parametrize("attribute", BY_NAME)
+def test_a_parameter_has_the_default_of_its_attribute(attribute: str) -> None:
+    name, _, last = attribute.rpartition("::")
+    fields = native.attributes(name)[last]
+    assert fields["is_settable"]
+    mapped = BY_NAME[attribute]
+    default = mapped.rule.read(mapped.table.model_fields[mapped.field].default)
+    assert as_number(to_ns3(mapped.rule, default, mapped.mapping)) == as_number(fields["default"])
 
 
 def test_an_unknown_class_is_an_error() -> None:
