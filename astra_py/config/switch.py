@@ -11,7 +11,7 @@ from astra_py.config.rules import Choice, Count, Flag, Number, QuantityRule, Rul
 from astra_py.config.table import Ns3Attribute, Table, parameter
 from astra_py.units import SIZE
 
-__all__ = ["DATA_PRIORITIES", "PRIORITIES", "SwitchConfig"]
+__all__ = ["RED_KMAX", "RED_KMIN", "SwitchConfig"]
 
 #: Priorities of a port, as PFC counts them (IEEE 802.1Qbb).
 PRIORITIES = 8
@@ -21,6 +21,9 @@ DATA_PRIORITIES = 7
 _MOST_WEIGHT = 100
 #: Largest buffer, far above any switch's, so that thresholds and their products fit 64 bits.
 _MOST_BUFFER = 2**40
+
+#: Thresholds of "auto", but for DCTCP (HPCC, SIGCOMM 2019, section 5.1).
+RED_KMIN, RED_KMAX = SizeByRate(100_000, 25 * 10**9), SizeByRate(400_000, 25 * 10**9)
 
 _HAS_BUFFER = Condition("buffer", "switch.buffer other than 'unlimited'", lambda buffer: buffer is not None)
 _HAS_PFC = Condition("pfc", "switch.pfc = true", bool)
@@ -171,7 +174,7 @@ class SwitchConfig(Table):
         "transport.congestion_control = 'dctcp', whose marks are a step.",
         source="HPCC, SIGCOMM 2019, section 5.1",
         only=_HAS_ECN,
-        ns3=_attribute("EcnKmin", None),
+        ns3=_attribute("EcnKmin", None, auto=RED_KMIN.to_ns3()),
     )
     ecn_kmax: Annotated[SizeByRate | None, SizeByRateRule(words={"auto": None})] = parameter(
         "auto",
@@ -179,7 +182,7 @@ class SwitchConfig(Table):
         "transport.congestion_control = 'dctcp'.",
         source="HPCC, SIGCOMM 2019, section 5.1",
         only=_HAS_ECN,
-        ns3=_attribute("EcnKmax", None),
+        ns3=_attribute("EcnKmax", None, auto=RED_KMAX.to_ns3()),
     )
     ecn_pmax: Annotated[float, Number(least=0, most=1)] = parameter(
         0.2,

@@ -267,9 +267,12 @@ ReadOptions(const py::handle& object)
     options.maxEvents = object.attr("max_events").cast<int64_t>();
     options.maxTime = object.attr("max_time_ps").cast<TimePs>();
     options.fault = FaultOf(object.attr("fault").cast<std::string>());
-    for (const auto& [name, value] : py::dict(object.attr("ns3_defaults")))
+    for (const char* attributes : {"attributes", "ns3_defaults"})
     {
-        options.ns3Defaults.emplace(name.cast<std::string>(), value.cast<std::string>());
+        for (const auto& [name, value] : py::dict(object.attr(attributes)))
+        {
+            options.ns3Defaults.emplace(name.cast<std::string>(), value.cast<std::string>());
+        }
     }
     return options;
 }
