@@ -33,7 +33,7 @@ from astra_py.engines.resolve import engine_options, transport_model
 from astra_py.engines.routes import route_paths
 from astra_py.errors import AstraPyError, ConfigError
 from astra_py.hardware import accelerator
-from astra_py.platforms import build_platform
+from astra_py.platforms import RoutingKind, build_platform
 from astra_py.results.alone import time_alone_ps
 from astra_py.results.build import build_result
 from astra_py.results.checks import require_work
@@ -289,7 +289,11 @@ class Run:
         """The analytic time of a collective alone, by which the algorithm ``auto`` is chosen."""
         options = replace(engine_options(self.scenario), ns3_defaults={}, max_events=-1, max_time_ps=-1)
         ranks = np.array(group, dtype=np.int32)
-        return time_alone_ps(make_engine("analytic"), template, ranks, self.platform, self.transport, options)
+        platform = self.platform
+        if self.scenario.platform.routing == "hook":
+            # which flows there are to choose ways for follows from the algorithms: here a hash stands for the hook
+            platform = platform.with_routing(replace(platform.arrays().routing, kind=RoutingKind.ENHANCED_ECMP))
+        return time_alone_ps(make_engine("analytic"), template, ranks, platform, self.transport, options)
 
     @cached_property
     def schedule(self) -> Schedule:
