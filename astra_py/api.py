@@ -90,6 +90,7 @@ def one_collective(
     group: tuple[int, ...] | None = None,
     *,
     started: float | None = None,
+    routing_hook: RoutingHook | None = None,
 ) -> Run:
     """One collective alone in place of a training job; all ranks join at once.
 
@@ -101,6 +102,7 @@ def one_collective(
         equal parts.
     group : the ranks that take part; all of them where None.
     started : CPU time of the process when its set-up began; now where None.
+    routing_hook : as :func:`load` takes it.
 
     Raises
     ------
@@ -111,7 +113,7 @@ def one_collective(
     size_bytes = _whole(size_bytes, f"{kind}: size_bytes")
     if group is not None:
         group = tuple(_whole(rank, f"{kind}: a rank of the group") for rank in group)
-    return Run(scenario, alone=(kind, size_bytes, group), started=started)
+    return Run(scenario, alone=(kind, size_bytes, group), started=started, routing_hook=routing_hook)
 
 
 def _whole(value: Any, what: str) -> int:
