@@ -37,7 +37,7 @@ from astra_py.engines.resolve import engine_options, switch_model, transport_mod
 from astra_py.engines.routes import route_paths
 from astra_py.errors import AstraPyError, ConfigError
 from astra_py.hardware import accelerator
-from astra_py.platforms import build_platform
+from astra_py.platforms import RoutingKind, build_platform
 from astra_py.results.alone import time_alone_ps
 from astra_py.results.build import build_result
 from astra_py.results.checks import require_work
@@ -95,6 +95,7 @@ def one_collective(
     group: tuple[int, ...] | None = None,
     *,
     started: float | None = None,
+    routing_hook: RoutingHook | None = None,
 ) -> Run:
     """One collective alone in place of a training job; all ranks join at once.
 
@@ -106,6 +107,7 @@ def one_collective(
         equal parts.
     group : the ranks that take part; all of them where None.
     started : CPU time of the process when its set-up began; now where None.
+    routing_hook : as :func:`load` takes it.
 
     Raises
     ------
@@ -116,7 +118,7 @@ def one_collective(
     size_bytes = _whole(size_bytes, f"{kind}: size_bytes")
     if group is not None:
         group = tuple(_whole(rank, f"{kind}: a rank of the group") for rank in group)
-    return Run(scenario, alone=(kind, size_bytes, group), started=started)
+    return Run(scenario, alone=(kind, size_bytes, group), started=started, routing_hook=routing_hook)
 
 
 def _whole(value: Any, what: str) -> int:
@@ -328,10 +330,14 @@ class Run:
         """The analytic time of a collective alone, by which the algorithm ``auto`` is chosen."""
         options = replace(engine_options(self.scenario), ns3_defaults={}, max_events=-1, max_time_ps=-1)
         ranks = np.array(group, dtype=np.int32)
+        platform = self.platform
+        if self.scenario.platform.routing == "hook":
+            # which flows there are to choose ways for follows from the algorithms: here a hash stands for the hook
+            platform = platform.with_routing(replace(platform.arrays().routing, kind=RoutingKind.ENHANCED_ECMP))
         system = self.scenario.system
         capacity = {ADMISSION: system.admission or 0, CHANNELS: system.channels or 0}
         analytic = make_engine("analytic")
-        return time_alone_ps(analytic, template, ranks, self.platform, self.transport, options, capacity)
+        return time_alone_ps(analytic, template, ranks, platform, self.transport, options, capacity)
 
     @cached_property
     def schedule(self) -> Schedule:

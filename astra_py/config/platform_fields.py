@@ -37,6 +37,9 @@ _ONLY_FAT_TREE = only_kinds("fat_tree")
 _ONLY_SWITCHES = Condition(
     "kind", f"a platform.kind other than {', '.join(map(repr, DIRECT))}", lambda kind: kind not in DIRECT
 )
+_ONLY_ECMP = Condition(
+    "routing", "platform.routing = 'ecmp' or 'enhanced_ecmp'", ("ecmp", "enhanced_ecmp").__contains__
+)
 _ONLY_HOOK = Condition("routing", "platform.routing = 'hook'", lambda routing: routing == "hook")
 
 #: Ranks on a leaf where there are no machines.
@@ -202,6 +205,7 @@ class PlatformFields(Table):
         "per_switch",
         "Whether each switch hashes with a seed of its own, or all with one: then each tier chooses as the one "
         "before it and leaves ways unused (polarisation).",
+        only=_ONLY_ECMP,
     )
     routing_hook: Annotated[str | None, FunctionName(words={"none": None})] = parameter(
         "none",
