@@ -112,6 +112,17 @@ def test_levels_have_equal_bytes_to_carry() -> None:
     assert carried == {"hierarchical": 4.0, "themis": 1.0}
 
 
+def test_themis_uses_both_levels_to_the_full() -> None:
+    """Of even levels each carries half of 2 x 15/16 of the buffer, where a fixed order has 2 x 3/4 on one of them."""
+    times = {
+        algorithm: themis_job("packet", algorithm, EVEN, "platform.scale_up.rate=100Gbps")[1].op_end_ps.max()
+        for algorithm in ("hierarchical", "themis")
+    }
+    on_line_ps = 16 * 50_000 * EVEN.chunks * 8 * 10 / 0.94
+    assert times["themis"] == pytest.approx(15 / 16 * on_line_ps, rel=0.03)
+    assert times["hierarchical"] == pytest.approx(2 * 3 / 4 * on_line_ps, rel=0.03)
+
+
 @pytest.mark.parametrize("size_bytes", [16 * 24, 16 * 24 + 5])
 def test_every_alternative_is_followed(size_bytes: int) -> None:
     group = Group(tuple(range(16)), np.repeat(np.arange(4, dtype=np.int32), 4))
