@@ -14,9 +14,11 @@ from astra_py.engines.base import EngineOptions
 
 if TYPE_CHECKING:
     from astra_py.collectives.schedule import Template
+    from astra_py.engines.base import Engine, TransportModel
+    from astra_py.platforms.platform import Platform
     from astra_py.results.record import RunRecord
 
-__all__ = ["AloneTimes", "schedule_of_one"]
+__all__ = ["AloneTimes", "schedule_of_one", "time_alone_ps"]
 
 
 def schedule_of_one(
@@ -91,5 +93,26 @@ class AloneTimes:
             name: int(schedule.pool_capacity[first])
             for name, first in zip(schedule.shared_pools, schedule.shared_first, strict=True)
         }
-        alone = schedule_of_one(schedule.templates[template], schedule.group(group), schedule.ranks, capacity)
-        return int(record.analytic.run(alone, record.platform, record.transport, self._options).op_end_ps.max())
+        return time_alone_ps(
+            record.analytic,
+            schedule.templates[template],
+            schedule.group(group),
+            record.platform,
+            record.transport,
+            self._options,
+            capacity,
+        )
+
+
+def time_alone_ps(
+    engine: Engine,
+    template: Template,
+    group: NDArray[np.int32],
+    platform: Platform,
+    transport: TransportModel,
+    options: EngineOptions,
+    capacity: Mapping[str, int] | None = None,
+) -> int:
+    """How long ``engine`` lets one collective take with nothing else on the network, in ps; ``capacity`` as above."""
+    alone = schedule_of_one(template, group, platform.ranks, capacity)
+    return int(engine.run(alone, platform, transport, options).op_end_ps.max())
