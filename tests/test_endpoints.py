@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import astra_py as ap
+from astra_py import api
 from astra_py.api import Run, one_collective
 from astra_py.collectives.admission import CTS_BYTES
 from astra_py.config import load_scenario
 from astra_py.errors import ConfigError
+from astra_py.results.pools import check_limits
 
 MACHINES = ("platform.kind=zionex", "platform.nodes=2", "platform.accelerators_per_node=4", "platform.ranks_per_leaf=8")
 
@@ -106,3 +110,14 @@ def test_a_long_pipeline_of_direct_phases_is_checked_in_little_memory() -> None:
     keys = ("collective.all_reduce=hierarchical", "collective.all_reduce_between=direct", "collective.chunks=24")
     result = run_of("all_reduce", 800_000, *keys).run()
     assert {check.name: check.passed for check in result.checks}["dependencies"]
+
+
+@pytest.mark.parametrize(("key", "pool"), [("admission", "admission"), ("channels", "channels")])
+def test_a_run_that_takes_more_units_than_there_are_fails(monkeypatch: pytest.MonkeyPatch, key: str, pool: str) -> None:
+    monkeypatch.setattr(api, "build_result", lambda record, manifest: record)
+    record = run_of("all_to_all", 80_000, f"system.{key}=2").run()
+    assert check_limits(record).passed
+    short = replace(record.schedule, pool_capacity=np.ones_like(record.schedule.pool_capacity))
+    check = check_limits(replace(record, schedule=short))
+    assert not check.passed
+    assert f"pool '{pool}' of rank 0, 2 at once" in check.where

@@ -316,7 +316,8 @@ class ScheduleBuilder:
                 raise self._error(f"{column} is outside the group's coordinates, 0 to {self.ranks - 1}")
             if column in ("size_bytes", "duration_ps") and n and int(array.min()) < 0:
                 raise self._error(f"{column} is negative: {int(array.min())}")
-            self._columns[column].append(np.broadcast_to(array.astype(dtype), shape))
+            narrow = array.astype(dtype)
+            self._columns[column].append(narrow if narrow.shape == shape else np.broadcast_to(narrow, shape))
         numbers, moments = self._rows(after, n, self._count, "after")
         if self._gates is not None:
             numbers = np.column_stack([numbers, self._gates[self._columns["src"][-1]]])

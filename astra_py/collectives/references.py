@@ -90,7 +90,7 @@ def as_rows(
             )
         if array.size and (int(array.min()) < least or (limit is not None and int(array.max()) >= limit)):
             raise ValueError(f"{what} has a number outside the {limit} that were added before; -1 is none")
-        numbers.append(np.broadcast_to(array, (n, array.shape[1])))
+        numbers.append(array if array.shape[0] == n else np.broadcast_to(array, (n, array.shape[1])))
         moments += [on] * array.shape[1]
     if not numbers:
         return np.empty((n, 0), dtype=np.int64), np.empty(0, dtype=np.int64)

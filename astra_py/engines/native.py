@@ -11,16 +11,28 @@ from astra_py.engines.base import EngineColumns, ExitReason
 
 if TYPE_CHECKING:
     from astra_py.collectives.schedule import Schedule, Template
+    from astra_py.platforms.platform import Platform
 
 __all__ = ["engine_columns"]
 
 
-def engine_columns(raw: Mapping[str, Any], schedule: Schedule) -> EngineColumns:
-    """Make EngineColumns of what ``_ns3_ext`` returned for ``schedule``."""
+def engine_columns(raw: Mapping[str, Any], schedule: Schedule, platform: Platform) -> EngineColumns:
+    """Make EngineColumns of what ``_ns3_ext`` returned for ``schedule`` on ``platform``."""
     fields = dict(raw)
     fields["exit_reason"] = ExitReason(fields["exit_reason"])
-    fields["waiting"] = tuple(_sentence(item, schedule) for item in fields["waiting"])
+    paused = [_paused(channel, platform) for channel in fields.pop("deadlocked_channels", ())]
+    fields["waiting"] = (*paused, *(_sentence(item, schedule) for item in fields["waiting"]))
     return EngineColumns(**fields)
+
+
+def _paused(channel: int, platform: Platform) -> str:
+    """Say that a channel is part of a circle of pauses."""
+    arrays = platform.arrays()
+    a, b = int(arrays.link_a[channel // 2]), int(arrays.link_b[channel // 2])
+    transmitter, receiver = (arrays.node_names[node] for node in ((a, b) if channel % 2 == 0 else (b, a)))
+    return (
+        f"PFC deadlock: {transmitter} is paused by {receiver}, whose buffer holds only what waits for paused ports"
+    )
 
 
 def _sentence(item: Mapping[str, Any], schedule: Schedule) -> str:

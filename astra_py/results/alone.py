@@ -113,6 +113,9 @@ def time_alone_ps(
     options: EngineOptions,
     capacity: Mapping[str, int] | None = None,
 ) -> int:
-    """How long ``engine`` lets one collective take with nothing else on the network, in ps; ``capacity`` as above."""
+    """How long ``engine`` lets one collective take with nothing else on the network, in ps.
+
+    ``capacity`` is that of each rank's pools, by the names in ``template.shared_pools``.
+    """
     alone = schedule_of_one(template, group, platform.ranks, capacity)
     return int(engine.run(alone, platform, transport, options).op_end_ps.max())

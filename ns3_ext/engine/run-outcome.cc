@@ -42,6 +42,11 @@ RunOutcome::AddChannel(const ChannelCounters& channel)
     channelDroppedFrames.push_back(channel.droppedFrames);
     channelBusy.push_back(channel.busy);
     channelMaxQueueBytes.push_back(channel.maxQueueBytes);
+    channelMarkedFrames.push_back(channel.markedFrames);
+    channelPauses.push_back(channel.pauses);
+    channelPaused.push_back(channel.paused);
+    channelPfcFrames.push_back(channel.pfcFrames);
+    channelBufferDrops.push_back(channel.bufferDrops);
 }
 
 void
