@@ -21,9 +21,8 @@ import numpy as np
 
 import astra_py
 from astra_py.collectives import DEFAULT_ALGORITHMS, SystemModel, declared_rank_bytes, lower
-from astra_py.collectives.admission import ADMISSION
+from astra_py.collectives.lowering import at_endpoints, pools_of
 from astra_py.collectives.nics import nics_per_rank
-from astra_py.collectives.protocols import CHANNELS
 from astra_py.collectives.registry import require_algorithm, require_runnable
 from astra_py.collectives.schedule import PoolOrder
 from astra_py.config import load_scenario
@@ -324,7 +323,7 @@ class Run:
 
     @property
     def _are_levels_used(self) -> bool:
-        return self.scenario.system.protocol is not None or self.scenario.collective.all_reduce == "themis"
+        return self.scenario.system.protocol is not None or self.scenario.collective.all_reduce in ("themis", "auto")
 
     def _alone_ps(self, template: Template, group: tuple[int, ...]) -> int:
         """The analytic time of a collective alone, by which the algorithm ``auto`` is chosen."""
@@ -334,10 +333,9 @@ class Run:
         if self.scenario.platform.routing == "hook":
             # which flows there are to choose ways for follows from the algorithms: here a hash stands for the hook
             platform = platform.with_routing(replace(platform.arrays().routing, kind=RoutingKind.ENHANCED_ECMP))
-        system = self.scenario.system
-        capacity = {ADMISSION: system.admission or 0, CHANNELS: system.channels or 0}
-        analytic = make_engine("analytic")
-        return time_alone_ps(analytic, template, ranks, platform, self.transport, options, capacity)
+        template = at_endpoints(template, platform.arrays().rank_machine[ranks], self.system)
+        units = {pool.name: pool.capacity for pool in pools_of(self.system)}
+        return time_alone_ps(make_engine("analytic"), template, ranks, platform, self.transport, options, units)
 
     @cached_property
     def schedule(self) -> Schedule:
