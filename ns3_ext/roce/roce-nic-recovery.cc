@@ -100,15 +100,6 @@ RoceNic::PacketRepeated(QueuePair* queuePair, uint64_t psn)
     m_repeatTrace(queuePair->index, static_cast<uint32_t>(psn & PSN_MASK));
     queuePair->repeat->next = psn + 1;
     AdvanceRepeat(queuePair);
-    queuePair->askedPsn = std::max(queuePair->askedPsn, psn + 1);
-    if (queuePair->isTimed)
-    {
-        if (psn == queuePair->unackedPsn)
-        {
-            RestartTime(queuePair);
-        }
-        ArmTimer(queuePair);
-    }
 }
 
 TimePs

@@ -224,33 +224,35 @@ RoceNic::BuildDataFrame(QueuePair* queuePair, const Packet& packet)
         queuePair->highestPsn = packet.psn + 1;
     }
     ++m_counters.dataPackets;
-    if (packet.psn < queuePair->nextPsn)
-    {
-        frame->isAckRequested = true;
-        PacketRepeated(queuePair, packet.psn);
-        return frame;
-    }
+    const bool isSelectiveRepeat = packet.psn < queuePair->nextPsn;
     const bool wasAckDue = IsAckDue(*queuePair);
-    ++queuePair->nextPsn;
-    queuePair->sentBytes += payload;
-    if (isLast)
+    if (isSelectiveRepeat)
     {
-        queuePair->sending = message->next;
+        PacketRepeated(queuePair, packet.psn);
     }
-    if (queuePair->flow != nullptr)
+    else
     {
-        CountFlow(queuePair);
+        ++queuePair->nextPsn;
+        queuePair->sentBytes += payload;
+        if (isLast)
+        {
+            queuePair->sending = message->next;
+        }
+        if (queuePair->flow != nullptr)
+        {
+            CountFlow(queuePair);
+        }
     }
     // A full window opens by an ACK only, so the packet that fills it asks for one.
     frame->isAckRequested = isLast || IsWindowFull(*queuePair);
     if (frame->isAckRequested)
     {
-        queuePair->askedPsn = queuePair->nextPsn;
+        queuePair->askedPsn = std::max(queuePair->askedPsn, packet.psn + 1);
     }
     if (queuePair->isTimed && IsAckDue(*queuePair))
     {
         // The time runs from the oldest packet that has an ACK due, not from the newest.
-        if (!wasAckDue)
+        if (!wasAckDue || (isSelectiveRepeat && packet.psn == queuePair->unackedPsn))
         {
             RestartTime(queuePair);
         }
