@@ -301,15 +301,15 @@ void
 RoceNic::HandleAck(QueuePair* queuePair, const Acknowledgement& ack)
 {
     const uint64_t expected = ExtendPsn(ack.psn, queuePair->unackedPsn);
-    const bool isKnown = expected < queuePair->unackedPsn || expected > queuePair->highestPsn;
-    if (isKnown && queuePair->flow == nullptr && queuePair->repeat == nullptr)
+    const bool isOld = expected < queuePair->unackedPsn || expected > queuePair->highestPsn;
+    if (isOld && queuePair->flow == nullptr)
     {
-        return; // Older than what is known already.
+        return; // It was overtaken, and tells less than is known already.
     }
     const ByteCount ackedBytes = queuePair->ackedBytes;
     const uint64_t unackedPsn = queuePair->unackedPsn;
     OutgoingMessage* done = nullptr;
-    if (!isKnown && expected > queuePair->unackedPsn)
+    if (!isOld && expected > queuePair->unackedPsn)
     {
         done = AdvanceAcked(queuePair, expected);
     }
@@ -320,11 +320,11 @@ RoceNic::HandleAck(QueuePair* queuePair, const Acknowledgement& ack)
                   queuePair->ackedBytes - ackedBytes,
                   queuePair->unackedPsn - unackedPsn);
     }
-    if (queuePair->repeat != nullptr)
+    if (queuePair->repeat != nullptr && !isOld)
     {
         LearnReceived(queuePair, ack);
     }
-    else if (ack.isNak && !isKnown)
+    else if (ack.isNak && !isOld)
     {
         GoBack(queuePair);
         ReportLoss(queuePair, false);
