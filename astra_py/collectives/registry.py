@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from astra_py.collectives.auto import AUTO, fastest
 from astra_py.collectives.builder import ScheduleBuilder
 from astra_py.collectives.partition import chunk_payloads, equal_matrix
 from astra_py.collectives.schedule import Template
@@ -28,6 +29,7 @@ __all__ = [
     "collective",
     "find_algorithm",
     "in_order_of_appearance",
+    "require_algorithm",
 ]
 
 #: Kinds whose algorithms get a byte matrix; the others get a size.
@@ -127,6 +129,8 @@ def collective(kind: str, *, name: str) -> Callable[[AlgorithmT], AlgorithmT]:
     """
     if kind not in _algorithms:
         raise ConfigError(_unknown("collective", kind, COLLECTIVE_KINDS))
+    if name == AUTO:
+        raise ConfigError(f"{kind} algorithm {name!r}: that name chooses among all others; allowed: any other one")
 
     def register(function: AlgorithmT) -> AlgorithmT:
         try:
@@ -177,8 +181,21 @@ def find_algorithm(kind: str, name: str) -> Algorithm:
     require_runnable(kind)
     allowed = algorithm_names(kind)
     if name not in allowed:
-        raise ConfigError(_unknown(f"{kind} algorithm", name, allowed))
+        raise ConfigError(_unknown(f"{kind} algorithm", name, (*allowed, AUTO)))
     return _algorithms[kind][name]
+
+
+def require_algorithm(kind: str, name: str) -> None:
+    """Refuse what is neither a registered algorithm of ``kind`` nor ``"auto"``.
+
+    Raises
+    ------
+    ConfigError : as :func:`find_algorithm`.
+    """
+    if name == AUTO:
+        require_runnable(kind)
+    else:
+        find_algorithm(kind, name)
 
 
 def build_template(
@@ -192,7 +209,7 @@ def build_template(
 
     Parameters
     ----------
-    kind, name : collective and algorithm.
+    kind, name : collective and algorithm; ``"auto"`` takes the fastest one, see :mod:`astra_py.collectives.auto`.
     group : the members, or how many there are.
     payload : the size in bytes; a byte matrix for all_to_all_v, and allowed for all_to_all.
     system : the endpoint's figures and the number of chunks; a sendrecv and a barrier are never cut. By default there
@@ -202,9 +219,14 @@ def build_template(
     ------
     ConfigError : unknown names, or what the algorithm builds is not allowed.
     """
-    function = find_algorithm(kind, name)
     if isinstance(group, int):
         group = Group(tuple(range(group)))
+    if name == AUTO:
+        among, known = group, system if system is not None else SystemModel()
+        return fastest(
+            kind, algorithm_names(kind), group, known, lambda each: build_template(kind, each, among, payload, known)
+        )
+    function = find_algorithm(kind, name)
     build = ScheduleBuilder(kind, name, group.size, system)
     if group.size > 1:
         chunks = 1 if kind in WHOLE_KINDS else build.system.chunks
