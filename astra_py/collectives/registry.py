@@ -57,6 +57,8 @@ Algorithm = Callable[[ScheduleBuilder, "Group", Any], None]
 AlgorithmT = TypeVar("AlgorithmT", bound=Algorithm)
 
 _algorithms: dict[str, dict[str, Algorithm]] = {kind: {} for kind in COLLECTIVE_KINDS}
+#: Algorithms whose chunks all begin at once.
+_at_once: set[Algorithm] = set()
 
 
 class Group:
@@ -101,13 +103,14 @@ def in_order_of_appearance(machine: NDArray[np.int32]) -> NDArray[np.int32]:
     return np.argsort(np.argsort(first)).astype(np.int32)[number.ravel()]
 
 
-def collective(kind: str, *, name: str) -> Callable[[AlgorithmT], AlgorithmT]:
+def collective(kind: str, *, name: str, do_chunks_wait: bool = True) -> Callable[[AlgorithmT], AlgorithmT]:
     """Register a function as an algorithm of a collective.
 
     Parameters
     ----------
     kind : the collective, one of :data:`~astra_py.workloads.COLLECTIVE_KINDS`.
     name : what ``collective.<kind>`` in a scenario calls it; registering a name again replaces it.
+    do_chunks_wait : whether chunks follow one another as :class:`ScheduleBuilder` says, or all begin at once.
 
     Returns
     -------
@@ -139,6 +142,8 @@ def collective(kind: str, *, name: str) -> Callable[[AlgorithmT], AlgorithmT]:
             third = "matrix" if kind in MATRIX_KINDS else "size_bytes"
             raise ConfigError(f"{kind} algorithm {name!r}: a function of (build, group, {third}) is needed") from None
         _algorithms[kind][name] = function
+        if not do_chunks_wait:
+            _at_once.add(function)
         return function
 
     return register
@@ -232,7 +237,7 @@ def build_template(
         chunks = 1 if kind in WHOLE_KINDS else build.system.chunks
         for chunk, part in enumerate(chunk_payloads(_as_argument(kind, group.size, payload), chunks, group.size)):
             if chunk:
-                build.begin_chunk()
+                build.begin_chunk(is_waiting=function not in _at_once)
             function(build, group, part)
     return build.build()
 

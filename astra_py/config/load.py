@@ -32,8 +32,8 @@ def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[st
     Returns
     -------
     Scenario
-        with ``workload.file`` as a path from the current folder: relative paths of a file are taken from the file's
-        own folder, those of a mapping or an override from the current one.
+        with ``workload.file`` and ``platform.routing_hook`` as paths from the current folder: relative paths of a file
+        are taken from the file's own folder, those of a mapping or an override from the current one.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[st
     path = None if isinstance(source, Mapping) else Path(source)
     tree = copy.deepcopy(dict(source)) if isinstance(source, Mapping) else _read(Path(source))
     if path is not None:
-        _place_workload(tree, path.parent)
+        _place_files(tree, path.parent)
     for override in overrides:
         _apply(tree, override)
     try:
@@ -69,10 +69,12 @@ def _read(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}: not TOML: {error}") from error
 
 
-def _place_workload(tree: dict[str, Any], folder: Path) -> None:
-    workload = tree.get("workload")
-    if isinstance(workload, dict) and isinstance(workload.get("file"), str) and workload["file"].strip():
-        workload["file"] = str(folder / workload["file"])
+def _place_files(tree: dict[str, Any], folder: Path) -> None:
+    """Take relative paths of a scenario file from its own folder."""
+    for table, key in (("workload", "file"), ("platform", "routing_hook")):
+        values = tree.get(table)
+        if isinstance(values, dict) and isinstance(values.get(key), str) and values[key].strip() not in ("", "none"):
+            values[key] = str(folder / values[key])
 
 
 def _apply(tree: dict[str, Any], override: str) -> None:

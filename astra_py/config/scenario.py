@@ -135,9 +135,17 @@ class Scenario(Table):
         contents = b""
         if self.workload is not None:
             values["workload"]["file"] = self.workload.path.name
-            try:
-                contents = self.workload.path.read_bytes()
-            except OSError as error:
-                raise ConfigError(f"workload.file: {self.workload.file!r} cannot be read: {error.strerror}") from error
+            contents = _contents("workload.file", self.workload.path)
+        if self.platform.routing_hook is not None:
+            path, _, function = self.platform.routing_hook.rpartition(":")
+            values["platform"]["routing_hook"] = f"{Path(path).name}:{function}"
+            contents += b"\0" + _contents("platform.routing_hook", Path(path))
         text = json.dumps(values, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode() + b"\0" + contents).hexdigest()
+
+
+def _contents(key: str, path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"{key}: {str(path)!r} cannot be read: {error.strerror}") from error

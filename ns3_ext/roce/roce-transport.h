@@ -108,6 +108,11 @@ class RoceTransport : public MessageNetwork
         return *m_listener;
     }
 
+    RouteTable& Routes()
+    {
+        return m_routes;
+    }
+
     const PlatformDescription& Platform() const
     {
         return m_platform;

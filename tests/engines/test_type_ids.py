@@ -29,7 +29,8 @@ def test_the_nic_and_the_device_have_trace_sources() -> None:
         *("Timeout", "GoBack", "SelectiveRepeat"),
         *("CnpSent", "CnpReceived", "Rate"),
     }
-    assert set(native.trace_sources("ns3::FabricDevice")) == {"Enqueue", "PhyTxBegin", "PhyRxEnd", "PhyTxDrop"}
+    frames = {"Enqueue", "PhyTxBegin", "PhyRxEnd", "PhyTxDrop", "EcnMark", "BufferDrop"}
+    assert set(native.trace_sources("ns3::FabricDevice")) == frames | {"PfcPause", "PfcResume"}
 
 
 def test_defaults_are_those_of_the_scenario() -> None:
