@@ -47,7 +47,7 @@ struct SelectiveRepeat
 
     bool HasRepeat() const
     {
-        return next < lostEnd;
+        return isRecovering && next < lostEnd;
     }
 
     /// All packets before a number are acknowledged, and their messages about to go.

@@ -48,15 +48,15 @@ RoceNic::LearnReceived(QueuePair* queuePair, const Acknowledgement& ack)
             repeat.receivedEnd = std::max(repeat.receivedEnd, psn + 1);
         }
     }
-    if (ack.isNak && repeat.receivedEnd > queuePair->unackedPsn)
+    if (ack.isNak && !repeat.isRecovering)
     {
-        // What comes behind a gap tells of all gaps before it; each is filled once on such word.
+        Recover(queuePair);
+        ReportLoss(queuePair, false);
+    }
+    if (repeat.isRecovering && !queuePair->isSprayed)
+    {
+        // What came behind a gap tells of all gaps before it; each is filled once on such word.
         repeat.lostEnd = std::max(repeat.lostEnd, repeat.receivedEnd);
-        if (!repeat.isRecovering)
-        {
-            Recover(queuePair);
-            ReportLoss(queuePair, false);
-        }
     }
     AdvanceRepeat(queuePair);
 }
@@ -100,15 +100,6 @@ RoceNic::PacketRepeated(QueuePair* queuePair, uint64_t psn)
     m_repeatTrace(queuePair->index, static_cast<uint32_t>(psn & PSN_MASK));
     queuePair->repeat->next = psn + 1;
     AdvanceRepeat(queuePair);
-    queuePair->askedPsn = std::max(queuePair->askedPsn, psn + 1);
-    if (queuePair->isTimed)
-    {
-        if (psn == queuePair->unackedPsn)
-        {
-            RestartTime(queuePair);
-        }
-        ArmTimer(queuePair);
-    }
 }
 
 TimePs

@@ -224,33 +224,35 @@ RoceNic::BuildDataFrame(QueuePair* queuePair, const Packet& packet)
         queuePair->highestPsn = packet.psn + 1;
     }
     ++m_counters.dataPackets;
-    if (packet.psn < queuePair->nextPsn)
-    {
-        frame->isAckRequested = true;
-        PacketRepeated(queuePair, packet.psn);
-        return frame;
-    }
+    const bool isSelectiveRepeat = packet.psn < queuePair->nextPsn;
     const bool wasAckDue = IsAckDue(*queuePair);
-    ++queuePair->nextPsn;
-    queuePair->sentBytes += payload;
-    if (isLast)
+    if (isSelectiveRepeat)
     {
-        queuePair->sending = message->next;
+        PacketRepeated(queuePair, packet.psn);
     }
-    if (queuePair->flow != nullptr)
+    else
     {
-        CountFlow(queuePair);
+        ++queuePair->nextPsn;
+        queuePair->sentBytes += payload;
+        if (isLast)
+        {
+            queuePair->sending = message->next;
+        }
+        if (queuePair->flow != nullptr)
+        {
+            CountFlow(queuePair);
+        }
     }
     // A full window opens by an ACK only, so the packet that fills it asks for one.
     frame->isAckRequested = isLast || IsWindowFull(*queuePair);
     if (frame->isAckRequested)
     {
-        queuePair->askedPsn = queuePair->nextPsn;
+        queuePair->askedPsn = std::max(queuePair->askedPsn, packet.psn + 1);
     }
     if (queuePair->isTimed && IsAckDue(*queuePair))
     {
         // The time runs from the oldest packet that has an ACK due, not from the newest.
-        if (!wasAckDue)
+        if (!wasAckDue || (isSelectiveRepeat && packet.psn == queuePair->unackedPsn))
         {
             RestartTime(queuePair);
         }
@@ -299,15 +301,15 @@ void
 RoceNic::HandleAck(QueuePair* queuePair, const Acknowledgement& ack)
 {
     const uint64_t expected = ExtendPsn(ack.psn, queuePair->unackedPsn);
-    const bool isKnown = expected < queuePair->unackedPsn || expected > queuePair->highestPsn;
-    if (isKnown && queuePair->flow == nullptr && queuePair->repeat == nullptr)
+    const bool isOld = expected < queuePair->unackedPsn || expected > queuePair->highestPsn;
+    if (isOld && queuePair->flow == nullptr)
     {
-        return; // Older than what is known already.
+        return; // It was overtaken, and tells less than is known already.
     }
     const ByteCount ackedBytes = queuePair->ackedBytes;
     const uint64_t unackedPsn = queuePair->unackedPsn;
     OutgoingMessage* done = nullptr;
-    if (!isKnown && expected > queuePair->unackedPsn)
+    if (!isOld && expected > queuePair->unackedPsn)
     {
         done = AdvanceAcked(queuePair, expected);
     }
@@ -318,11 +320,11 @@ RoceNic::HandleAck(QueuePair* queuePair, const Acknowledgement& ack)
                   queuePair->ackedBytes - ackedBytes,
                   queuePair->unackedPsn - unackedPsn);
     }
-    if (queuePair->repeat != nullptr)
+    if (queuePair->repeat != nullptr && !isOld)
     {
         LearnReceived(queuePair, ack);
     }
-    else if (ack.isNak && !isKnown)
+    else if (ack.isNak && !isOld)
     {
         GoBack(queuePair);
         ReportLoss(queuePair, false);
