@@ -162,9 +162,9 @@ def assert_same(case: Case, seed: int) -> None:
 
 #: Cases in which the engine still differs, and where; to be taken out as soon as it does not.
 OPEN = {
-    34: "ACKs of a class shared with data, several priorities and small buffers: a lower priority goes first",
+    34: "a NIC's own ACKs of a class shared with data are held by a PAUSE of any priority, not of theirs alone",
     66: "selective repeat: a repetition asks for an ACK",
-    97: "ACKs of a class shared with data, several priorities and small buffers: a lower priority goes first",
+    97: "a NIC's own ACKs of a class shared with data are held by a PAUSE of any priority, not of theirs alone",
 }
 
 
