@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from astra_py.api import Run, load
     from astra_py.collectives import ClosedForm, ScheduleBuilder, collective, register_closed_form
+    from astra_py.engines.network import NetworkInterface
     from astra_py.errors import (
         AstraPyError,
         CheckError,
@@ -33,6 +34,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "astra_py.api": ("Run", "load"),
     "astra_py.collectives": ("ClosedForm", "ScheduleBuilder", "collective", "register_closed_form"),
+    "astra_py.engines.network": ("NetworkInterface",),
     "astra_py.errors": (
         "AstraPyError",
         "CheckError",
@@ -54,6 +56,7 @@ __all__ = [
     "ConfigError",
     "DeadlockError",
     "EngineCrash",
+    "NetworkInterface",
     "Result",
     "Run",
     "ScheduleBuilder",

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from astra_py.collectives import Schedule
     from astra_py.config import Scenario
     from astra_py.engines.base import Progress, TransportModel
+    from astra_py.engines.network import NetworkInterface
     from astra_py.engines.packet import PreparedPacketRun
     from astra_py.platforms import Platform
     from astra_py.results.result import Result
@@ -283,6 +284,17 @@ class Run:
         with _noted(f"while checking {self.title}"):
             self._require_sound()
             return estimate_run(self.schedule, self.platform, self.transport, self.scenario.seed, route_paths)
+
+    def network(self) -> NetworkInterface:
+        """The scenario's network for a script to drive; see :class:`~astra_py.engines.network.NetworkInterface`.
+
+        Raises
+        ------
+        ConfigError, TopologyError : as there.
+        """
+        from astra_py.engines.network import NetworkInterface
+
+        return NetworkInterface(self.scenario)
 
     def run(self, *, progress: Progress | None = None) -> Result:
         """Run the scenario. Packet runs of one process follow one another: one in another thread waits for its turn.

@@ -8,6 +8,7 @@ namespace ns3
 {
 
 void BindErrors(pybind11::module_& module);
+void BindNetwork(pybind11::module_& module);
 void BindRouteTable(pybind11::module_& module);
 void BindRuns(pybind11::module_& module);
 void BindTypeIds(pybind11::module_& module);

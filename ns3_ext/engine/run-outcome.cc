@@ -12,8 +12,10 @@ namespace
 /// Items told of a run that did not complete: enough to see the pattern.
 constexpr size_t MAX_WAITING = 40;
 
+} // namespace
+
 std::string
-ReasonOf(LoopExit exit)
+ExitReasonOf(LoopExit exit)
 {
     switch (exit)
     {
@@ -28,8 +30,6 @@ ReasonOf(LoopExit exit)
     }
     return "deadlock";
 }
-
-} // namespace
 
 void
 RunOutcome::AddChannel(const ChannelCounters& channel)
@@ -53,7 +53,7 @@ RunOutcome::TakeFrom(ScheduleExecutor& executor, LoopExit exit, TimePs now)
     exitReason = "completed";
     if (!executor.IsComplete())
     {
-        exitReason = ReasonOf(exit);
+        exitReason = ExitReasonOf(exit);
         end = now;
         waiting = executor.DescribeWaiting(MAX_WAITING);
     }
