@@ -7,22 +7,12 @@ import random
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
-from reference_sim import (
-    ACKED,
-    DELIVERED,
-    EVERY,
-    OUT_OF_BAND,
-    PER_MESSAGE,
-    PER_PACKET,
-    SENT,
-    Channel,
-    Node,
-    Op,
-    Route,
-    Simulator,
-    Transport,
-)
+from reference_fabric import Channel, Node
+from reference_roce import ACKED, DELIVERED, EVERY, OUT_OF_BAND, PER_MESSAGE, PER_PACKET, SENT, Transport
+from reference_sim import Op, Route, Simulator
+from reference_switch import ACK_PRIORITY, Switch
 
 GBPS = 10**9
 RATES = (10 * GBPS, 25 * GBPS, 100 * GBPS, 400 * GBPS, 97_000_000_001)
@@ -46,20 +36,21 @@ class Case:
     endpoint_delay_ps: int = 0
     does_rank_forward: bool = False
     efficiency_ppm: tuple[int, ...] = ()  # of the links; 0, and of those not told, is Ethernet
+    losses: tuple[float, ...] = ()  # of the links, both ways; 0 of those not told
+    switch: Switch = Switch()
 
     @property
     def channels(self) -> list[Channel]:
         """Two a link: up from its lower node, and down."""
-        parts = [*self.efficiency_ppm, *[0] * (len(self.links) - len(self.efficiency_ppm))]
         both = [
-            (Channel(a, b, rate, delay, part), Channel(b, a, rate, delay, part))
-            for (a, b, rate, delay), part in zip(self.links, parts, strict=True)
+            (Channel(a, b, rate, delay, part or 0, loss or 0.0), Channel(b, a, rate, delay, part or 0, loss or 0.0))
+            for (a, b, rate, delay), part, loss in zip_longest(self.links, self.efficiency_ppm, self.losses)
         ]
         return [channel for pair in both for channel in pair]
 
-    def simulate(self, route: Route) -> Simulator:
+    def simulate(self, route: Route, seed: int = 1) -> Simulator:
         """Run the oracle, with the ways that ``route`` gives."""
-        args = (self.transport, self.ops, self.join_ps, self.endpoint_delay_ps)
+        args = (self.transport, self.ops, self.join_ps, self.endpoint_delay_ps, self.switch, seed)
         return Simulator(self.nodes, self.channels, route, *args).run()
 
     def shortest(self, src: int, dst: int, qp: int) -> list[int]:
@@ -110,6 +101,59 @@ def random_case(seed: int) -> Case:
         does_rank_forward=forwards,
         efficiency_ppm=tuple(rng.choice(kinds) for _ in links),
     )
+
+
+def random_switch_case(seed: int) -> Case:
+    """Make the case of this seed with small buffers, pauses, marks, losses, priorities, any of them or all."""
+    rng = random.Random(f"switch {seed}")
+    case = random_case(rng.randrange(10**9))
+    if rng.random() < 0.5:
+        kinds = rng.sample(range(7), rng.randint(2, 3))
+        ops = [replace(op, priority=rng.choice(kinds)) for op in case.ops]
+        ops = [replace(op, deps=tuple(d for d in op.deps if ops[d[0]].priority == op.priority)) for op in ops]
+        case = replace(case, ops=tuple(ops))
+    if rng.random() < 0.4:
+        losses = [0.0 if part else rng.choice([0.0, 0.0, 0.01, 0.1]) for part in case.efficiency_ppm]
+        case = replace(case, losses=tuple(losses))
+    if rng.random() < 0.8:
+        case = replace(case, switch=random_switch(rng, case))
+    timeout = rng.choice([20, 100, 400]) * 1_000_000 + rng.randrange(10) * 1_000
+    return replace(case, transport=replace(case.transport, timeout_ps=timeout))
+
+
+def random_switch(rng: random.Random, case: Case) -> Switch:
+    """A switch on which everything of the case can pass: a frame finds room where there is nothing else.
+
+    Ranks that forward in a ring have no pauses: they could wait for one another.
+    """
+    line = case.transport.largest_line
+    depth = rng.randint(0, 6) * line
+    figures = Switch(
+        pfc=not case.does_rank_forward and rng.random() < 0.75,
+        lossless_mask=rng.choice([255, 255, 0x80, 0x7F, rng.randrange(256)]),
+        pfc_alpha=rng.choice([0.125, 0.5, 1.0, 4.0, 0.3]),
+        egress_alpha=rng.choice([1.0, 2.0, 0.7]),
+        reserve=rng.choice([-1, -1, line, 2 * line + 100]),
+        headroom=rng.choice([-1, -1, 0, line, rng.randint(1, 8) * line]),
+        xon_offset=rng.choice([0, 500, line, 2 * line]),
+        pause_quanta=rng.choice([65535, 65535, 1000, 100, 20]),
+        response_quanta=rng.choice([60, 60, 0, 1, 500]),
+        ecn=rng.random() < 0.7,
+        ecn_kmin=depth,
+        ecn_kmax=depth + rng.choice([0, line, 5 * line, 777]),
+        ecn_pmax=rng.choice([0.0, 0.2, 0.5, 1.0]),
+        ecn_mark_at=rng.choice(["enqueue", "dequeue"]),
+    )
+    priorities = {ACK_PRIORITY, *(op.priority for op in case.ops)}
+    taken = [0] * len(case.nodes)
+    for channel in case.channels:
+        headroom = figures.headroom_of(channel.rate_bps, channel.delay_ps, line)
+        for q in priorities if not channel.efficiency_ppm else ():
+            taken[channel.rx] += figures.reserve_of(line) + figures.is_lossless(q) * headroom
+    is_all_lossless = all(map(figures.is_lossless, priorities))
+    shared = rng.choice([0, 1, 3]) * line if is_all_lossless else rng.choice([2, 3, 10]) * line
+    busiest = max if not is_all_lossless or rng.random() < 0.5 else min
+    return replace(figures, buffer=busiest(total for total in taken if total) + shared if any(taken) else 10**6)
 
 
 def random_transport(rng: random.Random) -> Transport:

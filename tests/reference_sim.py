@@ -1,70 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The oracle of the packet engine: a naive simulator, written to be read, that shares no code with the product.
 
-* A channel sends one frame at a time: serialisation, then a propagation delay. Whoever is between the ends of a route
-  stores and forwards: a frame whose last byte arrived at t takes its place at the egress at t + the node's latency.
+This file has operations, queue pairs and NICs; :mod:`reference_fabric` what is between them, and the order of what
+happens in one instant; :mod:`reference_switch` what switches decide.
+
 * A message is posted when its operation starts, available to its NIC ``send_latency`` later, *sent* when its last
-  packet has left the first channel, *delivered* ``receive_latency`` after its last byte arrived, and *acked* when the
-  ACK that covers its last packet is back. An ACK is made when a packet's last byte arrived; under ``every``, for each
-  N-th packet since the queue pair's last ACK; always for a message's last packet and for one that fills the window.
+  packet has first left the first channel, *delivered* ``receive_latency`` after it and all before it have arrived, and
+  *acked* when an ACK that covers its last packet is back. What follows after no time follows at once.
 * Dependants learn of *delivered* and *acked* one endpoint delay late, of *sent* and of ends of local work at once. A
   rank's operations start no earlier than one endpoint delay after it joined; its part ends when its local work is done,
   its messages are sent and those to it are notified (at ``notify_on`` + the endpoint delay).
-* A window lets a queue pair send while its unacknowledged payload is below it. A way of scale-up links has no window,
-  packets of 4,096 B and out-of-band ACKs; a packet's line bytes there are max(payload, 16) over the link's efficiency.
-* At one instant: (0) last bytes, by channel, those of one channel as they arrived. A port whose last frame has left,
-  this instant included, and that has nothing queued starts at once an ACK made here or a frame to be passed on. (1) All
-  that is timed, in order of scheduling; but what follows an arrival or a timer after no time follows at once. (2) Picks
-  of all other free ports, by port: ACKs (where they share the data's class, only those made here), then what is passed
-  on, then packets of ready queue pairs in turn, by ((destination - own - 1) mod ranks, queue pair), after the last.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import heapq
-import math
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-SENT, DELIVERED, ACKED, LAST_BYTE, TIMED, PICK = 0, 1, 2, 0, 1, 2
-PER_PACKET, EVERY, PER_MESSAGE, OUT_OF_BAND = "per_packet", "every", "per_message", "out_of_band"
+from reference_fabric import Channel, Fabric, Frame, Node
+from reference_roce import ACKED, DELIVERED, OUT_OF_BAND, SENT, QueuePair, Transport
+from reference_switch import ACK_PRIORITY, PREAMBLE_AND_GAP, Switch
+
 Route = Callable[[int, int, int], Sequence[int]]
-
-
-# A rank's NIC (``rank`` >= 0) or a switch (-1), and the latency of what it forwards.
-@dataclass(frozen=True)
-class Node:
-    rank: int = -1
-    latency_ps: int = 0
-
-
-# One direction of a link, from node ``tx`` to node ``rx``.
-@dataclass(frozen=True)
-class Channel:
-    tx: int
-    rx: int
-    rate_bps: int
-    delay_ps: int
-    efficiency_ppm: int = 0  # of a scale-up link; 0 is Ethernet
-
-
-# Figures of the transport; ``header`` and ``ack`` None are RoCEv2's own, ``window`` None is no window.
-@dataclass(frozen=True)
-class Transport:
-    payload: int = 4096
-    header: int | None = None
-    ack: int | None = None
-    ack_policy: str = PER_PACKET
-    ack_every: int = 1
-    is_ack_class_shared: bool = False
-    window: int | None = None
-    qps_per_peer: int = 1
-    send_latency_ps: int = 0
-    receive_latency_ps: int = 0
-    is_ns_nearest: bool = False
-    notify_on: int = DELIVERED
 
 
 # A message (``dst`` given) or local work of ``duration_ps``; ``deps`` are (operation, moment).
@@ -75,51 +35,21 @@ class Op:
     size: int = 0
     duration_ps: int = 0
     deps: tuple[tuple[int, int], ...] = ()
+    priority: int = 0
 
 
-# Both ends' state of one queue pair; ``route`` starts with its NIC port, ``messages`` are unsent, ``t`` its rules.
-@dataclass(eq=False)
-class QueuePair:
-    key: tuple[int, int]
-    route: Sequence[int]
-    reverse: Sequence[int]
-    t: Transport
-    messages: deque[int] = field(default_factory=deque)
-    sent_bytes: int = 0
-    acked_bytes: int = 0
-    packets_since_ack: int = 0
-
-    def is_open(self) -> bool:
-        return self.t.window is None or self.sent_bytes - self.acked_bytes < self.t.window
-
-
-# A packet of message ``op``, or its ACK; ``upto`` is the queue pair's payload up to and with this packet.
-@dataclass(eq=False)
-class Frame:
-    op: int
+# A packet on its way, or an ACK or NAK (``told``: of what came) whose ``number`` is what the receiver expects.
+@dataclass(eq=False, kw_only=True)
+class RoceFrame(Frame):
     qp: QueuePair
-    is_ack: bool
-    is_last: bool
-    wants_ack: bool
-    upto: int
-    payload: int
-    line_bytes: int
-    route: Sequence[int]
-    hop: int = 0
+    number: int
+    is_data: bool = False
+    asks: bool = False
+    is_first_end: bool = False  # a message's last packet, the first time
+    told: int | None = None
 
 
-# The transmitter of a channel: FIFOs of ACKs and of forwarded data, and the queue pairs of a NIC.
-@dataclass(eq=False)
-class Port:
-    end_ps: int = 0  # of its last frame
-    fifos: tuple[deque[Frame], deque[Frame]] = field(default_factory=lambda: (deque(), deque()))
-    qps: list[QueuePair] = field(default_factory=list)
-    served: tuple[int, int] = (-1, -1)
-    frames: int = 0
-    line_bytes: int = 0
-
-
-class Simulator:
+class Simulator(Fabric):
     """One collective instance on one platform; ``run()``, then read the columns (None where nothing happened).
 
     ``posted, sent, delivered, acked`` have a row per operation (of local work: start and end in the first two),
@@ -135,16 +65,19 @@ class Simulator:
         ops: Sequence[Op],
         join_ps: Sequence[int],
         endpoint_delay_ps: int = 0,
+        switch: Switch = Switch(),  # noqa: B008  (frozen)
+        seed: int = 1,
     ) -> None:
-        self.nodes, self.channels, self.route, self.t = nodes, channels, route, transport
+        priorities = {ACK_PRIORITY, *(op.priority for op in ops)}
+        super().__init__(nodes, channels, switch, transport.largest_line, priorities, transport.is_ns_nearest, seed)
+        self.route, self.t = route, transport
         self.ops, self.ranks, self.endpoint_delay_ps = ops, len(join_ps), endpoint_delay_ps
-        self.heap: list[tuple[int, int, int, int, Callable[[], None]]] = []
-        self.now = self.scheduled = 0
-        self.ports = [Port() for _ in channels]
-        self.qps: dict[tuple[int, int, int], QueuePair] = {}
-        self.posts: dict[tuple[int, int], int] = defaultdict(int)
+        self.qps: dict[tuple[int, int, int, int], QueuePair] = {}
+        self.nics: dict[int, list[QueuePair]] = defaultdict(list)  # by port
+        self.served: dict[tuple[int, int], tuple[int, int]] = defaultdict(lambda: (-1, -1))  # by port and priority
+        self.timeouts = self.naks = self.repeats = 0
+        self.posts: dict[tuple[int, int, int], int] = defaultdict(int)
         self.dependants: dict[tuple[int, int], list[int]] = defaultdict(list)
-        self.left = [op.size for op in ops]  # bytes not yet sent
         self.waits = [len(op.deps) + 1 for op in ops]  # + 1: its owner's joining
         for i, op in enumerate(ops):
             for dep, moment in op.deps:
@@ -160,10 +93,6 @@ class Simulator:
             self.now, _, _, _, action = heapq.heappop(self.heap)
             action()
         return self
-
-    def at(self, time: int, action: Callable[[], None], stage: int = TIMED, order: int = 0) -> None:
-        self.scheduled += 1
-        heapq.heappush(self.heap, (time, stage, order, self.scheduled, action))
 
     def after(self, delay: int, action: Callable[[], None]) -> None:
         """What follows after no time follows at once."""
@@ -195,106 +124,114 @@ class Simulator:
         for dependant in self.dependants[i, moment]:
             self.meet(dependant)
 
-    def post(self, i: int) -> None:
-        op = self.ops[i]
-        assert op.dst is not None
-        number = self.posts[op.owner, op.dst]
-        self.posts[op.owner, op.dst] += 1
-        flow = (op.owner, op.dst, number % self.t.qps_per_peer if self.t.qps_per_peer else number)
-        if flow not in self.qps:
-            key = ((op.dst - op.owner - 1) % self.ranks, flow[2])
-            route, reverse = self.route(*flow), self.route(op.dst, op.owner, flow[2])
-            is_scale_up = all(self.channels[c].efficiency_ppm for c in route)
-            own = dataclasses.replace(self.t, payload=4096, window=None, ack_policy=OUT_OF_BAND)
-            self.qps[flow] = QueuePair(key, route, reverse, own if is_scale_up else self.t)
-            self.ports[self.qps[flow].route[0]].qps.append(self.qps[flow])
-        self.at(self.now + self.t.send_latency_ps, lambda: self.make_available(i, self.qps[flow]))
-
-    def make_available(self, i: int, qp: QueuePair) -> None:
-        qp.messages.append(i)
-        self.wake(qp.route[0])
-
-    def next_packet(self, qp: QueuePair) -> Frame:
-        i = qp.messages[0]
-        payload = min(self.left[i], qp.t.payload)
-        roce = (payload + 3) // 4 * 4 + 82 + 16 * (self.left[i] == self.ops[i].size)
-        line = roce if qp.t.header is None else payload + qp.t.header
-        self.left[i] -= payload
-        qp.sent_bytes += payload
-        if self.left[i] == 0:
-            qp.messages.popleft()
-        asks = self.left[i] == 0 or not qp.is_open()
-        return Frame(i, qp, False, self.left[i] == 0, asks, qp.sent_bytes, payload, line, qp.route)
-
-    def wake(self, port: int) -> None:
-        """A NIC port has work: it picks after all else of this instant, unless a frame is under way."""
-        self.at(self.now, lambda: self.pick(port), PICK, port)
-
-    def pick(self, number: int) -> None:
-        port = self.ports[number]
-        if port.end_ps > self.now:  # still, or since an earlier event of this instant
-            return
-        ready = [qp for qp in port.qps if qp.messages and qp.is_open()]
-        if port.fifos[0] or port.fifos[1]:
-            self.start(number, (port.fifos[0] or port.fifos[1]).popleft())
-        elif ready:
-            qp = min(ready, key=lambda qp: (qp.key <= port.served, qp.key))
-            port.served = qp.key
-            self.start(number, self.next_packet(qp))
-
-    def start(self, number: int, frame: Frame) -> None:
-        port, channel = self.ports[number], self.channels[number]
-        part, rate = channel.efficiency_ppm, channel.rate_bps
-        line = -(-max(frame.payload, 16) * 10**6 // part) if part else frame.line_bytes
-        nearest = max((16 * line * 10**9 + rate) // (2 * rate), 1) * 1000
-        port.end_ps = end = self.now + (nearest if self.t.is_ns_nearest else -(-8 * line * 10**12 // rate))
-        port.frames += 1
-        port.line_bytes += line
-        if frame.hop == 0 and frame.is_last and not frame.is_ack:
-            self.at(end, lambda: self.notify(frame.op, SENT))
-        self.at(end, lambda: self.pick(number), PICK, number)
-        self.at(end + channel.delay_ps, lambda: self.last_byte(frame, number), LAST_BYTE, 2 * number + 1)
-
-    def last_byte(self, frame: Frame, number: int) -> None:
-        frame.hop += 1
-        if frame.hop < len(frame.route):
-            latency = self.nodes[self.channels[number].rx].latency_ps
-            self.at(self.now + latency, lambda: self.enqueue(frame), LAST_BYTE, 2 * number)
-        else:
-            (self.receive_ack if frame.is_ack else self.receive_packet)(frame)
-
-    def enqueue(self, frame: Frame) -> None:
-        """Put a frame into the queue of the port it goes on by; an idle port starts it at once."""
-        number = frame.route[frame.hop]
-        port = self.ports[number]
-        is_idle = port.end_ps <= self.now and not any(port.fifos)
-        port.fifos[0 if frame.is_ack and (frame.hop == 0 or not self.t.is_ack_class_shared) else 1].append(frame)
-        (self.pick if is_idle else self.wake)(number)
-
-    def receive_packet(self, frame: Frame) -> None:
-        qp, t = frame.qp, frame.qp.t
-        qp.packets_since_ack += 1
-        every = {PER_MESSAGE: math.inf, EVERY: t.ack_every}.get(t.ack_policy, 1)
-        if frame.wants_ack or qp.packets_since_ack >= every:
-            qp.packets_since_ack = 0
-            self.send_ack(Frame(frame.op, qp, True, frame.is_last, False, frame.upto, 0, t.ack or 86, qp.reverse))
-        if frame.is_last:
-            self.after(t.receive_latency_ps, lambda: self.come(frame.op, DELIVERED))
-
-    def send_ack(self, ack: Frame) -> None:
-        if ack.qp.t.ack_policy != OUT_OF_BAND:
-            return self.enqueue(ack)
-        links = [self.channels[c] for c in ack.route]
-        way = sum(c.delay_ps for c in links) + sum(self.nodes[c.tx].latency_ps for c in links[1:])
-        self.at(self.now + way, lambda: self.receive_ack(ack))
-
-    def receive_ack(self, ack: Frame) -> None:
-        ack.qp.acked_bytes = ack.upto
-        self.wake(ack.qp.route[0])
-        if ack.is_last:
-            self.come(ack.op, ACKED)
-
     def come(self, i: int, moment: int) -> None:
         """Message ``i`` is delivered or acked; its dependants learn of it one endpoint delay later."""
         (self.delivered if moment == DELIVERED else self.acked)[i] = self.now
         self.after(self.endpoint_delay_ps, lambda: self.notify(i, moment))
+
+    def post(self, i: int) -> None:
+        op = self.ops[i]
+        assert op.dst is not None
+        peer = (op.owner, op.dst, op.priority)
+        number = self.posts[peer]
+        self.posts[peer] += 1
+        flow = (*peer, number % self.t.qps_per_peer if self.t.qps_per_peer else number)
+        if flow not in self.qps:
+            key = ((op.dst - op.owner - 1) % self.ranks, flow[3])
+            route, reverse = self.route(op.owner, op.dst, flow[3]), self.route(op.dst, op.owner, flow[3])
+            is_scale_up = all(self.channels[c].efficiency_ppm for c in route)
+            own = dataclasses.replace(self.t, payload=4096, window=None, ack_policy=OUT_OF_BAND, timeout_ps=None)
+            self.qps[flow] = QueuePair(key, op.priority, route, reverse, own if is_scale_up else self.t)
+            self.nics[route[0]].append(self.qps[flow])
+        self.at(self.now + self.t.send_latency_ps, lambda: self.make_available(i, self.qps[flow]))
+
+    def make_available(self, i: int, qp: QueuePair) -> None:
+        qp.add(i, self.ops[i].size)
+        self.wake(qp.route[0])
+
+    def ready(self, port: int) -> list[QueuePair]:
+        return [qp for qp in self.nics[port] if not self.is_paused(port, qp.priority) and qp.turn() is not None]
+
+    def offered(self, number: int) -> int:
+        return max((qp.priority for qp in self.ready(number)), default=-1)
+
+    def next_packet(self, number: int) -> Frame:
+        q = self.offered(number)
+        served = self.served[number, q]
+        qp = min((qp for qp in self.ready(number) if qp.priority == q), key=lambda qp: (qp.key <= served, qp.key))
+        self.served[number, q] = qp.key
+        turn, asks, is_new = qp.send(self.now)
+        self.repeats += not is_new
+        self.set_timer(qp)
+        packet = qp.packets[turn]
+        return RoceFrame(
+            line_bytes=packet.line_bytes,
+            frame_bytes=packet.line_bytes - (PREAMBLE_AND_GAP if qp.t.header is None else 0),
+            priority=q,
+            transit=q,
+            route=qp.route,
+            payload=packet.payload,
+            is_ecn_capable=True,
+            qp=qp,
+            number=turn,
+            is_data=True,
+            asks=asks,
+            is_first_end=is_new and packet.is_last,
+        )
+
+    def start(self, number: int, frame: Frame) -> None:
+        super().start(number, frame)
+        if isinstance(frame, RoceFrame) and frame.is_first_end and frame.hop == 0:
+            op = frame.qp.packets[frame.number].op
+            self.at(self.ports[number].end_ps, lambda: self.notify(op, SENT))
+
+    def set_timer(self, qp: QueuePair) -> None:
+        if qp.t.timeout_ps is not None and qp.due > qp.unacked and not qp.is_timer_set:
+            qp.is_timer_set = True
+            self.at(qp.deadline(), lambda: self.time_out(qp))
+
+    def time_out(self, qp: QueuePair) -> None:
+        qp.is_timer_set = False
+        if qp.time_out(self.now):
+            self.timeouts += 1
+            self.wake(qp.route[0])
+        self.set_timer(qp)
+
+    def arrive(self, frame: Frame) -> None:
+        assert isinstance(frame, RoceFrame)
+        qp = frame.qp
+        if not frame.is_data:
+            return self.learn(frame)
+        reply, complete = qp.receive(frame.number, frame.asks)
+        if reply:
+            self.reply(qp, frame.number if reply == "nak" else None)
+        for i in complete:
+            self.after(qp.t.receive_latency_ps, lambda i=i: self.come(i, DELIVERED))  # type: ignore[misc]
+        return None
+
+    def reply(self, qp: QueuePair, told: int | None) -> None:
+        """Make an ACK, or a NAK for packet ``told``; out of band only an ACK, which takes the way's latency."""
+        qp.unacked_packets = 0
+        self.naks += told is not None
+        line = qp.t.ack or 86
+        reply = RoceFrame(
+            line_bytes=line,
+            frame_bytes=line - (PREAMBLE_AND_GAP if qp.t.ack is None else 0),
+            priority=ACK_PRIORITY,
+            transit=qp.priority if self.t.is_ack_class_shared else ACK_PRIORITY,
+            route=qp.reverse,
+            qp=qp,
+            number=qp.expected,
+            told=told,
+        )
+        if qp.t.ack_policy != OUT_OF_BAND or told is not None:
+            return self.enqueue(reply)
+        links = [self.channels[c] for c in qp.reverse]
+        way = sum(c.delay_ps for c in links) + sum(self.nodes[c.tx].latency_ps for c in links[1:])
+        return self.at(self.now + way, lambda: self.learn(reply))
+
+    def learn(self, reply: RoceFrame) -> None:
+        complete = reply.qp.learn(reply.number, reply.told, self.now)
+        self.wake(reply.qp.route[0])
+        for i in complete:
+            self.come(i, ACKED)

@@ -22,20 +22,9 @@ from recurrences import (
     serialisation_ps,
     stepwise,
 )
-from reference_sim import (
-    ACKED,
-    DELIVERED,
-    EVERY,
-    OUT_OF_BAND,
-    PER_MESSAGE,
-    SENT,
-    Channel,
-    Node,
-    Op,
-    Route,
-    Simulator,
-    Transport,
-)
+from reference_fabric import Channel, Node
+from reference_roce import ACKED, DELIVERED, EVERY, OUT_OF_BAND, PER_MESSAGE, SENT, Transport
+from reference_sim import Op, Route, Simulator
 
 GBPS = 10**9
 rates = st.integers(10**8, 10**12)

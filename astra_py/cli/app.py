@@ -25,6 +25,7 @@ COMMANDS = {
     "run": "Simulate a training job: iteration, compute, communication and what is exposed.",
     "collective": "Time one collective over a range of sizes.",
     "topology": "Show a platform: nodes, ports, links, bisection bandwidth.",
+    "headroom": "Print the buffer that PFC needs behind a port, part by part.",
     "params": "List the parameters of scenarios with units, defaults and sources.",
     "doctor": "Check the installation.",
 }

@@ -4,91 +4,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from astra_py.collectives.schedule import EdgeOn, OpKind, PoolOrder, Template
+from astra_py.collectives.columns import Rows, joined
+from astra_py.collectives.references import (
+    After,
+    AfterT,
+    Dep,
+    Hold,
+    Ids,
+    Numbers,
+    Pools,
+    References,
+    as_integers,
+    as_rows,
+)
+from astra_py.collectives.schedule import Combine, EdgeOn, OpKind, PoolOrder, Template
 from astra_py.collectives.sections import Section, Sections, rows_by_rank
 from astra_py.collectives.system import SystemModel
 from astra_py.errors import ConfigError
 
-__all__ = ["After", "Dep", "Hold", "ScheduleBuilder"]
+__all__ = ["After", "Dep", "Hold", "Pools", "ScheduleBuilder"]
 
-Ids = NDArray[np.int64]
-Numbers = NDArray[Any] | int
-Number = TypeVar("Number", np.int64, np.int32, np.uint8)
-
-
-@dataclass(frozen=True)
-class Dep:
-    """Predecessors and the moment to wait for.
-
-    Attributes
-    ----------
-    ids : operation numbers, of shape [n] (one for each new operation), [n, k] (several for each), or a single one for
-        all; -1 is none.
-    on : the moment of a message, or None for the one at which a receiver is told of it (``SystemModel.notify_on``). To
-        wait for a message of one's own, name a moment: ``SENT`` or ``ACKED``.
-    """
-
-    ids: Numbers
-    on: EdgeOn | None = None
-
-
-@dataclass(frozen=True)
-class Hold:
-    """Pools of which each operation takes a unit before it starts.
-
-    Attributes
-    ----------
-    pools : pool numbers, of shape [n], [n, k] or a single one; -1 is none.
-    release_on : the moment at which a message gives its unit back; local work gives it back at its end.
-    """
-
-    pools: Numbers
-    release_on: EdgeOn = EdgeOn.ACKED
-
-
-#: What new operations wait for: nothing, an array of operation numbers, a :class:`Dep`, or a list of these.
-After = Numbers | Dep | Sequence[Numbers | Dep] | None
-AfterT = TypeVar("AfterT", bound=After)
-
-#: The pools that new operations hold: pool numbers, a :class:`Hold`, or a list of these.
-Pools = Numbers | Hold | Sequence[Numbers | Hold]
-
-References = Numbers | Dep | Hold | Sequence[Numbers | Dep | Hold] | None
-
-
-_COLUMNS = ("kind", "src", "dst", "size_bytes", "duration_ps", "combine", "phase", "chunk")
-
-
-@dataclass
-class _Ragged:
-    """Columns of compressed rows that grow by whole batches: per row a count, per entry a number and a moment."""
-
-    counts: list[Ids] = field(default_factory=list)
-    numbers: list[Ids] = field(default_factory=list)
-    moments: list[Ids] = field(default_factory=list)
-
-    def append(self, numbers: Ids, moments: Ids) -> None:
-        """Add a batch of rows; ``numbers`` is [n, k] with -1 where a row has fewer, ``moments`` broadcasts to it."""
-        if numbers.shape[1] == 0:
-            self.counts.append(np.zeros(len(numbers), dtype=np.int64))
-            return
-        is_used = numbers >= 0
-        self.counts.append(is_used.sum(axis=1))
-        self.numbers.append(numbers[is_used])
-        self.moments.append(np.broadcast_to(moments, numbers.shape)[is_used])
-
-    def rows(self) -> tuple[Ids, NDArray[np.int32], NDArray[np.uint8]]:
-        """Row pointers, numbers and moments."""
-        counts = _joined(self.counts, np.int64)
-        ptr = np.zeros(len(counts) + 1, dtype=np.int64)
-        np.cumsum(counts, out=ptr[1:])
-        return ptr, _joined(self.numbers, np.int32), _joined(self.moments, np.uint8)
+_COLUMNS: dict[str, Any] = {
+    "kind": np.uint8,
+    "src": np.int32,
+    "dst": np.int32,
+    "size_bytes": np.int64,
+    "duration_ps": np.int64,
+    "combine": np.uint8,
+    "phase": np.int32,
+    "chunk": np.int32,
+}
 
 
 class ScheduleBuilder:
@@ -126,10 +76,10 @@ class ScheduleBuilder:
         self.ranks = ranks
         self.system = system if system is not None else SystemModel()
         self._count = 0
-        self._columns: dict[str, list[Ids]] = {column: [] for column in _COLUMNS}
-        self._deps = _Ragged()
-        self._uses = _Ragged()
-        self._blocks = _Ragged()
+        self._columns: dict[str, list[Any]] = {column: [] for column in _COLUMNS}
+        self._deps = Rows()
+        self._uses = Rows()
+        self._blocks = Rows()
         self._pools: dict[str, list[Ids]] = {"owner": [], "capacity": [], "order": []}
         self._pool_count = 0
         self._phase_names: dict[str, int] = {}
@@ -166,7 +116,7 @@ class ScheduleBuilder:
         *,
         phase: str | None = None,
         blocks: Numbers | None = None,
-        combine: bool = False,
+        combine: bool | Combine = Combine.KEEP,
         pools: Pools = (),
     ) -> Ids:
         """Add messages.
@@ -180,7 +130,7 @@ class ScheduleBuilder:
         blocks : which blocks of the chunk's data each message carries, of shape [n], [n, k] (-1: none) or a single
             one, for :func:`~astra_py.collectives.check_dataflow`; what a block is, that function says for each
             collective.
-        combine : whether the receiver adds the blocks to its own, or keeps them as they are.
+        combine : whether the receiver adds the blocks to its own, or keeps them as they are; a :class:`Combine`.
         pools : pools to take a unit of, in order; released when the message is acknowledged unless a :class:`Hold` says
             otherwise.
 
@@ -205,7 +155,7 @@ class ScheduleBuilder:
         if self.system.local_memory_bandwidth_bps is None:
             return after
         duration_ps = self.system.reduction_ps(np.asarray(size_bytes, dtype=np.int64))
-        return self._add(OpKind.REDUCE, rank, rank, size_bytes, duration_ps, False, phase, after, None, ())
+        return self._add(OpKind.REDUCE, rank, rank, size_bytes, duration_ps, Combine.KEEP, phase, after, None, ())
 
     def compute(
         self,
@@ -216,7 +166,7 @@ class ScheduleBuilder:
         phase: str | None = None,
     ) -> Ids:
         """Add local work of ``duration_ps``; one of 0 ps is a point that any number of others may wait for."""
-        return self._add(OpKind.COMPUTE, rank, rank, 0, duration_ps, False, phase, after, None, ())
+        return self._add(OpKind.COMPUTE, rank, rank, 0, duration_ps, Combine.KEEP, phase, after, None, ())
 
     def pool(self, owner: ArrayLike, capacity: ArrayLike, order: PoolOrder = PoolOrder.FIFO) -> Ids:
         """Add one pool, a counting semaphore of each run of this collective, per ``owner``; returns their numbers.
@@ -246,32 +196,25 @@ class ScheduleBuilder:
         ConfigError : an operation waits for a message that its rank neither sends nor receives, or for another rank's
             local work: nobody would tell it.
         """
-        dep_ptr, dep_op, dep_on = self._deps.rows()
-        use_ptr, use_pool, release_on = self._uses.rows()
-        block_ptr, block, _ = self._blocks.rows()
+        dep_ptr, dep_op, dep_on = self._deps.joined()
+        use_ptr, use_pool, release_on = self._uses.joined()
+        block_ptr, block, _ = self._blocks.joined()
         template = Template(
             collective=self.collective,
             algorithm=self.algorithm,
             ranks=self.ranks,
-            kind=_joined(self._columns["kind"], np.uint8),
-            src=_joined(self._columns["src"], np.int32),
-            dst=_joined(self._columns["dst"], np.int32),
-            size_bytes=_joined(self._columns["size_bytes"], np.int64),
-            duration_ps=_joined(self._columns["duration_ps"], np.int64),
-            phase=_joined(self._columns["phase"], np.int32),
-            chunk=_joined(self._columns["chunk"], np.int32),
+            **{name: joined(self._columns[name], dtype) for name, dtype in _COLUMNS.items()},
             dep_ptr=dep_ptr,
             dep_op=dep_op,
             dep_on=dep_on,
-            pool_owner=_joined(self._pools["owner"], np.int32),
-            pool_capacity=_joined(self._pools["capacity"], np.int32),
-            pool_order=_joined(self._pools["order"], np.uint8),
+            pool_owner=joined(self._pools["owner"], np.int32),
+            pool_capacity=joined(self._pools["capacity"], np.int32),
+            pool_order=joined(self._pools["order"], np.uint8),
             use_ptr=use_ptr,
             use_pool=use_pool,
             release_on=release_on,
             block_ptr=block_ptr,
             block=block,
-            combine=_joined(self._columns["combine"], np.uint8),
             phase_names=tuple(self._phase_names),
             notify_on=self.system.notify_on,
         )
@@ -285,7 +228,7 @@ class ScheduleBuilder:
         dst: ArrayLike,
         size_bytes: ArrayLike,
         duration_ps: ArrayLike,
-        combine: bool,
+        combine: bool | Combine,
         phase: str | None,
         after: After,
         blocks: Numbers | None,
@@ -296,27 +239,25 @@ class ScheduleBuilder:
             raise self._error(f"a phase is a name, not {name!r}")
         label = self._phase_names.setdefault(name, len(self._phase_names))
         given = (kind, src, dst, size_bytes, duration_ps, combine, label, self._chunk)
+        arrays = [np.atleast_1d(self._integers(value, column)) for column, value in zip(_COLUMNS, given, strict=True)]
         try:
-            arrays = [
-                np.atleast_1d(self._integers(value, column)) for column, value in zip(_COLUMNS, given, strict=True)
-            ]
-            values = np.broadcast_arrays(*arrays)
+            shape = np.broadcast_shapes(*(array.shape for array in arrays))
         except ValueError as error:
             raise self._error(f"{kind.name.lower()}: arrays of different lengths: {error}") from None
-        if values[0].ndim != 1:
-            raise self._error(f"{kind.name.lower()}: operations are a list, not an array of shape {values[0].shape}")
-        n = len(values[0])
+        if len(shape) != 1:
+            raise self._error(f"{kind.name.lower()}: operations are a list, not an array of shape {shape}")
+        (n,) = shape
         if self._count + n >= 2**31:
             raise self._error("more than 2^31 operations")
-        for column, value in zip(_COLUMNS, values, strict=True):
-            if column in ("src", "dst") and n and not 0 <= int(value.min()) <= int(value.max()) < self.ranks:
+        for (column, dtype), array in zip(_COLUMNS.items(), arrays, strict=True):
+            if column in ("src", "dst") and n and not 0 <= int(array.min()) <= int(array.max()) < self.ranks:
                 raise self._error(f"{column} is outside the group's coordinates, 0 to {self.ranks - 1}")
-            if column in ("size_bytes", "duration_ps") and n and int(value.min()) < 0:
-                raise self._error(f"{column} is negative: {int(value.min())}")
-            self._columns[column].append(value)
+            if column in ("size_bytes", "duration_ps") and n and int(array.min()) < 0:
+                raise self._error(f"{column} is negative: {int(array.min())}")
+            self._columns[column].append(np.broadcast_to(array.astype(dtype), shape))
         numbers, moments = self._rows(after, n, self._count, "after")
         if self._gates is not None:
-            numbers = np.column_stack([numbers, self._gates[values[1]]])
+            numbers = np.column_stack([numbers, self._gates[self._columns["src"][-1]]])
             moments = np.append(moments, self.system.notify_on)
         self._deps.append(numbers, moments)
         self._uses.append(*self._rows(pools, n, self._pool_count, "pools"))
@@ -325,29 +266,11 @@ class ScheduleBuilder:
         return np.arange(self._count - n, self._count, dtype=np.int64)
 
     def _rows(self, given: References, n: int, limit: int | None, what: str) -> tuple[Ids, Ids]:
-        """Numbers [n, k] and their moments [k] of what was given as dependencies, pools or blocks."""
-        numbers: list[Ids] = []
-        moments: list[EdgeOn] = []
-        for part in given if isinstance(given, Sequence) else [] if given is None else [given]:
-            moment = EdgeOn.ACKED if what == "pools" else self.system.notify_on
-            if isinstance(part, Dep):
-                moment, wanted = moment if part.on is None else part.on, part.ids
-            elif isinstance(part, Hold):
-                moment, wanted = part.release_on, part.pools
-            else:
-                wanted = part
-            array = self._integers(wanted, what)
-            array = array[:, np.newaxis] if array.ndim == 1 else np.atleast_2d(array)
-            if array.ndim != 2 or array.shape[0] not in (1, n):
-                raise self._error(
-                    f"{what} is of shape {np.shape(wanted)}; {n} operations take [{n}], [{n}, k] or one number"
-                )
-            if array.size and (int(array.min()) < -1 or (limit is not None and int(array.max()) >= limit)):
-                raise self._error(f"{what} has a number outside the {limit} that were added before; -1 is none")
-            numbers.append(np.broadcast_to(array, (n, array.shape[1])))
-            moments += [moment] * array.shape[1]
-        joined = np.concatenate(numbers, axis=1) if numbers else np.empty((n, 0), dtype=np.int64)
-        return joined, np.array(moments, dtype=np.int64)
+        moment = EdgeOn.ACKED if what == "pools" else self.system.notify_on
+        try:
+            return as_rows(given, n, limit, what, moment)
+        except ValueError as error:
+            raise self._error(str(error)) from None
 
     @property
     def _first_phase(self) -> str | None:
@@ -376,28 +299,22 @@ class ScheduleBuilder:
         ]
 
     def _check_dependencies(self, template: Template) -> None:
-        op = np.repeat(np.arange(len(template)), np.diff(template.dep_ptr))
-        owner = template.src[op]
+        owner = np.repeat(template.src, np.diff(template.dep_ptr))
         is_known = (template.src[template.dep_op] == owner) | (template.dst[template.dep_op] == owner)
         if not is_known.all():
             edge = int(np.argmin(is_known))
+            op = int(np.searchsorted(template.dep_ptr, edge, side="right")) - 1
             before = int(template.dep_op[edge])
             raise self._error(
-                f"operation {int(op[edge])} waits for operation {before}, rank {int(template.src[before])} to "
+                f"operation {op} waits for operation {before}, rank {int(template.src[before])} to "
                 f"{int(template.dst[before])}, of which its own rank {int(owner[edge])} is not told"
             )
 
     def _integers(self, value: ArrayLike, what: str) -> Ids:
-        """``value`` as i64, without taking a fraction for an integer."""
-        array = np.asarray(value)
-        if array.dtype.kind not in "iub" and array.size:
-            raise self._error(f"{what} is of {array.dtype}, and a schedule is made of integers (divide with //)")
-        return array.astype(np.int64)
+        try:
+            return as_integers(value, what)
+        except ValueError as error:
+            raise self._error(str(error)) from None
 
     def _error(self, what: str) -> ConfigError:
         return ConfigError(f"{self.collective} algorithm {self.algorithm!r}: {what}")
-
-
-def _joined(parts: list[Ids], dtype: type[Number]) -> NDArray[Number]:
-    """All parts in one column of ``dtype``; ranges were checked when they came in."""
-    return np.concatenate(parts, dtype=dtype, casting="unsafe") if parts else np.empty(0, dtype=dtype)

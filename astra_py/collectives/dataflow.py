@@ -6,38 +6,26 @@ whose contributions are in it. Nothing is taken from luck: a message carries a b
 that block is an ancestor of it by its dependencies, and a block is written only if whoever sent it before is known to
 have sent it.
 
-Blocks by collective, of each chunk: for all_reduce block b is the b-th of equal parts (floor or ceil, the larger
-first) of the buffer; for reduce_scatter and all_gather block i is the i-th of n such parts of the array, the segment of
-rank i; for all_to_all and all_to_all_v block ``s * n + d`` is what rank s has for rank d; for sendrecv block 0 is the
-message.
+What a block is in each collective, :mod:`astra_py.collectives.promises` says. Templates of a million messages are first
+tried by :mod:`astra_py.collectives.flow_proof`, which knows whole arrays of them to be right; what it does not know is
+followed here, one operation after another, and what is wrong is named.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from astra_py.collectives.partition import chunk_payloads, equal_matrix, segment_bytes
-from astra_py.collectives.registry import MATRIX_KINDS
-from astra_py.collectives.schedule import EdgeOn, Template
-from astra_py.errors import CheckError, ConfigError
+from astra_py.collectives.flow_proof import is_proven
+from astra_py.collectives.promises import EVERYONE, Promise, promises_of
+from astra_py.collectives.schedule import Combine, EdgeOn, Template
+from astra_py.errors import CheckError
 
 __all__ = ["check_dataflow"]
-
-
-@dataclass(frozen=True)
-class _Promise:
-    """What one chunk of a collective starts from and ends with; sets of ranks are bit masks, keys (rank, block)."""
-
-    block_bytes: list[int]
-    at_start: dict[tuple[int, int], int]
-    at_end: dict[tuple[int, int], int]
-    name: Callable[[int], str]
 
 
 #: What a rank holds of a chunk: (chunk, rank, block).
@@ -49,8 +37,7 @@ def check_dataflow(template: Template, payload: int | NDArray[np.int64]) -> None
 
     Parameters
     ----------
-    template : of all_reduce, reduce_scatter, all_gather, all_to_all, all_to_all_v or sendrecv, with blocks on its
-        messages. Its chunks are as :func:`~astra_py.collectives.build_template` makes them.
+    template : with blocks on its messages. Its chunks are as :func:`~astra_py.collectives.build_template` makes them.
     payload : the size in bytes, or the byte matrix.
 
     Raises
@@ -61,34 +48,32 @@ def check_dataflow(template: Template, payload: int | NDArray[np.int64]) -> None
 
     Notes
     -----
-    Work grows with the square of the number of messages where dependencies are deep. A message that is combined counts
-    as added on arrival; an exchange in place, where two ranks add into the buffer that they are still sending from, is
-    therefore refused.
+    A message that is added (``Combine.ADD``) counts as added on arrival, so that nothing may be sent from there at the
+    same time. In an exchange (``Combine.EXCHANGE``) it lies beside, and is added for whoever waits for it and for all
+    that its rank has sent from there before.
     """
-    flow = _Flow(template, _promises(template, payload))
+    promises = promises_of(template, payload)
+    if is_proven(template, promises):
+        return
+    flow = _Flow(template, promises)
     for op in range(len(template)):
         flow.follow(op)
-    for chunk, promise in enumerate(flow.promises):
-        for (rank, block), wanted in promise.at_end.items():
-            held = flow.content.get((chunk, rank, block), 0)
-            if not held:
-                raise flow.error(f"rank {rank} ends without {flow.name(chunk, block)}")
-            if held != wanted:
-                lacking = _ranks(wanted & ~held)
-                raise flow.error(
-                    f"rank {rank} ends with {flow.name(chunk, block)} lacking the contribution of {lacking}"
-                )
+    flow.require_promises()
 
 
 class _Flow:
     """Contents and history of every place while operations are followed."""
 
-    def __init__(self, template: Template, promises: list[_Promise]) -> None:
+    def __init__(self, template: Template, promises: list[Promise]) -> None:
         self.template = template
         self.promises = promises
+        self.block_bytes = [promise.block_bytes.tolist() for promise in promises]
         self.content: dict[_Place, int] = {
-            (chunk, *key): mask for chunk, promise in enumerate(promises) for key, mask in promise.at_start.items()
+            (chunk, rank, block): 1 << rank
+            for chunk, promise in enumerate(promises)
+            for rank, block in zip(promise.start_rank.tolist(), promise.start_block.tolist(), strict=True)
         }
+        self.beside: dict[_Place, list[tuple[int, int]]] = {}
         self.writers: dict[_Place, list[int]] = {}
         self.readers: dict[_Place, list[int]] = {}
         # Ancestors as bit masks over operations: those that have ended (their data is there), and those that have
@@ -114,6 +99,23 @@ class _Flow:
         name = self.promises[chunk].name(block)
         return name if len(self.promises) == 1 else f"{name} in chunk {chunk}"
 
+    def require_promises(self) -> None:
+        """Compare what every rank ends with to what it was promised."""
+        everyone = (1 << self.template.ranks) - 1
+        for chunk, promise in enumerate(self.promises):
+            columns = (promise.end_rank, promise.end_block, promise.end_from)
+            for rank, block, source in zip(*(column.tolist() for column in columns), strict=True):
+                place = (chunk, rank, block)
+                held = self._added(place, self.content.get(place, 0), self.beside.get(place, ()), "the end")
+                wanted = everyone if source == EVERYONE else 1 << source
+                if not held:
+                    raise self.error(f"rank {rank} ends without {self.name(chunk, block)}")
+                if held != wanted:
+                    lacking = _ranks(wanted & ~held)
+                    raise self.error(
+                        f"rank {rank} ends with {self.name(chunk, block)} lacking the contribution of {lacking}"
+                    )
+
     def follow(self, op: int) -> None:
         """Follow one operation, all of whose predecessors have been followed."""
         ended, started = self._ancestors(op)
@@ -137,7 +139,7 @@ class _Flow:
 
     def _send(self, op: int, ended: int, started: int) -> None:
         chunk, blocks = self.chunks[op], self.blocks[op]
-        block_bytes = self.promises[chunk].block_bytes
+        block_bytes = self.block_bytes[chunk]
         src, dst = int(self.template.src[op]), int(self.template.dst[op])
         size_bytes = int(self.template.size_bytes[op])
         what = f"operation {op}, rank {src} to {dst}"
@@ -161,103 +163,64 @@ class _Flow:
                         f"{what}: rank {src} sends {self.name(chunk, block)} and may not have got operation {writer} "
                         "yet"
                     )
+            mask = self._with_exchanged(op, (chunk, src, block), mask, ended, started, what)
             self._write(op, (chunk, dst, block), mask, ended, started, what)
         for block in blocks:
             self.readers.setdefault((chunk, src, block), []).append(op)
 
+    def _with_exchanged(self, op: int, place: _Place, mask: int, ended: int, started: int, what: str) -> int:
+        """Add to what a rank sends from a place what lies beside it and has arrived; all sent before must be away."""
+        arrived = [(writer, brought) for writer, brought in self.beside.get(place, ()) if ended >> writer & 1]
+        if arrived:
+            for reader in self.readers.get(place, ()):
+                if not started >> reader & 1:
+                    raise self.error(
+                        f"{what}: sends {self.name(place[0], place[2])} with what operation {arrived[0][0]} brought, "
+                        f"and may not have sent its own in operation {reader} yet"
+                    )
+        return self._added(place, mask, arrived, what)
+
+    def _added(self, place: _Place, mask: int, brought: Iterable[tuple[int, int]], what: str) -> int:
+        for _, more in brought:
+            if mask & more:
+                raise self._twice(what, place, mask & more)
+            mask |= more
+        return mask
+
+    def _twice(self, what: str, place: _Place, ranks: int) -> CheckError:
+        chunk, rank, block = place
+        return self.error(
+            f"{what}: adds the contribution of {_ranks(ranks)} to {self.name(chunk, block)} of rank {rank} twice"
+        )
+
     def _write(self, op: int, place: _Place, mask: int, ended: int, started: int, what: str) -> None:
         chunk, dst, block = place
-        is_combined = self.combine[op]
-        for reader in self.readers.get(place, ()):
-            if not started >> reader & 1:
-                raise self.error(
-                    f"{what}: changes {self.name(chunk, block)} of rank {dst}, which operation {reader} may not have "
-                    "sent yet"
-                )
+        combine = self.combine[op]
+        if combine != Combine.EXCHANGE:
+            for reader in self.readers.get(place, ()):
+                if not started >> reader & 1:
+                    raise self.error(
+                        f"{what}: changes {self.name(chunk, block)} of rank {dst}, which operation {reader} may not "
+                        "have sent yet"
+                    )
         writers = self.writers.setdefault(place, [])
-        for writer in writers:
-            if not (is_combined and self.combine[writer]) and not ended >> writer & 1:
+        beside = self.beside.setdefault(place, []) if combine == Combine.EXCHANGE else self.beside.get(place, [])
+        for writer in [*writers, *(writer for writer, _ in beside)]:
+            if not (combine and self.combine[writer]) and not ended >> writer & 1:
                 raise self.error(
                     f"{what}: writes {self.name(chunk, block)} of rank {dst} in no certain order with operation "
                     f"{writer}"
                 )
         held = self.content.get(place, 0)
-        if is_combined and held & mask:
-            raise self.error(
-                f"{what}: adds the contribution of {_ranks(held & mask)} to {self.name(chunk, block)} of rank {dst} "
-                "twice"
-            )
-        self.content[place] = held | mask if is_combined else mask
+        if combine == Combine.EXCHANGE:
+            beside.append((op, mask))
+            return
+        if combine and held & mask:
+            raise self._twice(what, place, held & mask)
+        if not combine:
+            beside.clear()
+        self.content[place] = held | mask if combine else mask
         writers.append(op)
-
-
-def _promises(template: Template, payload: int | NDArray[np.int64]) -> list[_Promise]:
-    """The promise of each chunk, of as many as the template has; chunks of no bytes at the end make no difference."""
-    n = template.ranks
-    if template.collective in MATRIX_KINDS and isinstance(payload, int):
-        payload = equal_matrix(payload, n)
-    parts = [payload]
-    chunks = int(template.chunk.max(initial=0)) + 1
-    if chunks > 1:
-        parts = [*chunk_payloads(payload, chunks, n)]
-    if len(parts) < chunks:
-        raise CheckError(
-            f"{template.collective} {template.algorithm}, {n} ranks: {chunks} chunks, and its bytes make {len(parts)}"
-        )
-    return [_promise(template, part, template.chunk == chunk) for chunk, part in enumerate(parts)]
-
-
-def _promise(template: Template, payload: int | NDArray[np.int64], is_in_chunk: NDArray[np.bool_]) -> _Promise:
-    n = template.ranks
-    everyone = (1 << n) - 1
-    if template.collective == "all_reduce" and isinstance(payload, int):
-        # Parts of a buffer smaller than the number of parts are 1 byte or none, however many parts there are.
-        blocks = template.block[np.repeat(is_in_chunk, np.diff(template.block_ptr))]
-        parts = max(int(blocks.max(initial=0)) + 1, 1)
-        sizes = segment_bytes(payload, parts).tolist()
-        return _Promise(
-            block_bytes=sizes,
-            at_start={(rank, part): 1 << rank for rank in range(n) for part in range(parts)},
-            at_end={(rank, part): everyone for rank in range(n) for part in range(parts) if sizes[part]},
-            name=lambda part: f"segment {part}",
-        )
-    if template.collective == "reduce_scatter" and isinstance(payload, int):
-        sizes = segment_bytes(payload, n).tolist()
-        return _Promise(
-            block_bytes=sizes,
-            at_start={(rank, part): 1 << rank for rank in range(n) for part in range(n)},
-            at_end={(rank, rank): everyone for rank in range(n) if sizes[rank]},
-            name=lambda part: f"segment {part}",
-        )
-    if template.collective == "all_gather" and isinstance(payload, int):
-        sizes = segment_bytes(payload, n).tolist()
-        return _Promise(
-            block_bytes=sizes,
-            at_start={(rank, rank): 1 << rank for rank in range(n)},
-            at_end={(rank, part): 1 << part for rank in range(n) for part in range(n) if sizes[part]},
-            name=lambda part: f"segment {part}",
-        )
-    if template.collective in MATRIX_KINDS and not isinstance(payload, int):
-        matrix = payload
-        pairs = [(s, d) for s in range(n) for d in range(n)]
-        return _Promise(
-            block_bytes=np.asarray(matrix, dtype=np.int64).ravel().tolist(),
-            at_start={(s, s * n + d): 1 << s for s, d in pairs},
-            at_end={(d, s * n + d): 1 << s for s, d in pairs if matrix[s, d]},
-            name=lambda block: f"the block of rank {block // n} for rank {block % n}",
-        )
-    if template.collective == "sendrecv" and isinstance(payload, int):
-        return _Promise(
-            block_bytes=[payload],
-            at_start={(0, 0): 1},
-            at_end={(rank, 0): 1 for rank in range(n)},
-            name=lambda block: "the message",
-        )
-    raise ConfigError(
-        f"the data flow of {template.collective} with a {type(payload).__name__} is not known to the check; it knows "
-        "all_reduce, reduce_scatter, all_gather and sendrecv with a size, all_to_all with a size or matrix, "
-        "all_to_all_v with a matrix"
-    )
 
 
 def _split(ptr: NDArray[np.int64], values: NDArray[np.integer[Any]]) -> list[list[int]]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["EdgeOn", "OpKind", "OuterKind", "PoolOrder", "Schedule", "Template"]
+__all__ = ["Combine", "EdgeOn", "OpKind", "OuterKind", "PoolOrder", "Schedule", "Template"]
 
 IntColumn = NDArray[np.int32]
 LongColumn = NDArray[np.int64]
@@ -54,6 +54,18 @@ class EdgeOn(IntEnum):
     ACKED = 2
 
 
+class Combine(IntEnum):
+    """What a receiver does with the blocks of a message; known to the data-flow check only.
+
+    ``KEEP``: they take the place of its own. ``ADD``: it adds them to its own on arrival. ``EXCHANGE``: they lie beside
+    its own until that has been sent, and are added then, as where two ranks send each other the same blocks.
+    """
+
+    KEEP = 0
+    ADD = 1
+    EXCHANGE = 2
+
+
 class PoolOrder(IntEnum):
     """In which order a pool grants its units to those who wait."""
 
@@ -83,7 +95,7 @@ class Template:
     use_ptr, use_pool, release_on : operation ``i`` takes one unit of each of its pools, in order, before it starts, and
         returns it at ``release_on``.
     block_ptr, block, combine : what a message carries, for the data-flow check only: its blocks of its chunk, and
-        whether the receiver adds them to its own (1) or keeps them as they are (0).
+        what the receiver does with them (:class:`Combine`).
     notify_on : the moment at which the receiver's part counts a message as received.
     """
 

@@ -5,9 +5,11 @@ from astra_py.config.collective import CollectiveConfig
 from astra_py.config.load import load_scenario
 from astra_py.config.params import Parameter, parameter_table
 from astra_py.config.platform import PlatformConfig
+from astra_py.config.presets import transport_presets
 from astra_py.config.scenario import AnalyticConfig, LimitsConfig, Scenario
+from astra_py.config.switch import SwitchConfig
 from astra_py.config.system import SystemConfig
-from astra_py.config.transport import Ack, TransportConfig, transport_presets
+from astra_py.config.transport import Ack, TransportConfig
 from astra_py.config.workload import WorkloadConfig
 
 __all__ = [
@@ -18,6 +20,7 @@ __all__ = [
     "Parameter",
     "PlatformConfig",
     "Scenario",
+    "SwitchConfig",
     "SystemConfig",
     "TransportConfig",
     "WorkloadConfig",

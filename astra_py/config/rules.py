@@ -53,6 +53,15 @@ class Rule(ABC):
         """Turn what the model holds into what a scenario file holds."""
         return value
 
+    def to_ns3(self, value: Any) -> str:
+        """Turn what the model holds into an ns-3 attribute's text."""
+        written = self.write(value)
+        return str(written).lower() if isinstance(written, bool) else str(written)
+
+    def from_ns3(self, text: str) -> Any:
+        """Turn an ns-3 attribute's text into what a scenario file holds; what is no such text stays as it is."""
+        return text
+
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_plain_validator_function(
             self.read, serialization=core_schema.plain_serializer_function_ser_schema(self.write)
@@ -132,6 +141,9 @@ class QuantityRule(WordRule):
     def write_ordinary(self, value: int) -> str:  # noqa: D102
         return self.quantity.format(value)
 
+    def to_ns3(self, value: int) -> str:  # noqa: D102
+        return f"{value}{ {'size': '', 'rate': 'bps', 'time': 'ps'}[self.quantity.name] }"
+
 
 @dataclass(frozen=True)
 class Count(WordRule):
@@ -154,6 +166,9 @@ class Count(WordRule):
         if not self.least <= value <= self.most:
             raise ValueError(f"{value!r} is out of range")
         return value
+
+    def from_ns3(self, text: str) -> int | str:  # noqa: D102
+        return int(text) if text.isascii() and text.isdecimal() else text
 
 
 @dataclass(frozen=True)
@@ -183,6 +198,12 @@ class Number(WordRule):
             raise ValueError(f"{value!r} is out of range")
         return float(value)
 
+    def from_ns3(self, text: str) -> float | str:  # noqa: D102
+        try:
+            return float(text)
+        except ValueError:
+            return text
+
 
 @dataclass(frozen=True)
 class Flag(WordRule):
@@ -199,6 +220,9 @@ class Flag(WordRule):
             return value
         hint = did_you_mean(value, self.words) if isinstance(value, str) else ""
         raise ValueError(f"{value!r} is neither true nor false{hint}")
+
+    def from_ns3(self, text: str) -> bool | str:  # noqa: D102
+        return {"true": True, "false": False}.get(text, text)
 
 
 @dataclass(frozen=True, init=False)

@@ -15,7 +15,9 @@ from pydantic import PrivateAttr, model_validator
 from astra_py.config.collective import CollectiveConfig
 from astra_py.config.ns3 import Ns3Config, apply_ns3_defaults
 from astra_py.config.platform import PlatformConfig
+from astra_py.config.presets import apply_preset
 from astra_py.config.rules import Choice, Count, QuantityRule
+from astra_py.config.switch import SwitchConfig
 from astra_py.config.system import SystemConfig
 from astra_py.config.table import FieldError, Table, parameter
 from astra_py.config.transport import TransportConfig
@@ -66,6 +68,7 @@ class Scenario(Table):
         "packet", "What runs the schedule: every packet in ns-3, or formulas."
     )
     platform: PlatformConfig = PlatformConfig()
+    switch: SwitchConfig = SwitchConfig()
     transport: TransportConfig = TransportConfig()
     collective: CollectiveConfig = CollectiveConfig()
     system: SystemConfig = SystemConfig()
@@ -78,8 +81,8 @@ class Scenario(Table):
 
     @model_validator(mode="before")
     @classmethod
-    def _apply_ns3_defaults(cls, given: Any) -> Any:
-        return apply_ns3_defaults(given, cls) if isinstance(given, Mapping) else given
+    def _apply_ns3_defaults_and_preset(cls, given: Any) -> Any:
+        return apply_preset(apply_ns3_defaults(given, cls), cls) if isinstance(given, Mapping) else given
 
     def check(self) -> None:  # noqa: D102  (as the base)
         line_bytes = self.transport.payload + (

@@ -12,13 +12,14 @@ The default is written as it would be in a file and read by the same rule.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 from pydantic.fields import FieldInfo
 
+from astra_py.config.condition import Condition, Requirement
 from astra_py.config.rules import Rule
 
 __all__ = ["Condition", "Declaration", "FieldError", "Ns3Attribute", "Table", "declaration", "parameter", "rule_of"]
@@ -41,28 +42,23 @@ class FieldError(ValueError):
 
 
 @dataclass(frozen=True)
-class Condition:
-    """When a parameter means something: the state of another field of its table."""
-
-    field: str
-    text: str
-    is_met_by: Callable[[Any], bool]
-
-    def is_met(self, table: BaseModel) -> bool:
-        """Whether the parameter means something in ``table``."""
-        return self.is_met_by(getattr(table, self.field))
-
-
-@dataclass(frozen=True)
 class Ns3Attribute:
     """The ns-3 attributes that a parameter becomes.
 
-    ``suffix`` completes ns-3's text of the attribute to ours (ns-3 writes sizes as bare numbers of bytes); None where
-    attribute and parameter do not map one to one, so that only the parameter can be set.
+    Attributes
+    ----------
+    names : full names of the attributes.
+    suffix : completes ns-3's text of the attribute to ours (ns-3 writes sizes as bare numbers of bytes); None where
+        attribute and parameter do not map one to one, so that only the parameter can be set.
+    words : ns-3's text of each word that has another one there, such as "-1" of "auto".
+    is_figure : whether the value reaches the engine as a figure of the transport or the platform, and not by the
+        attribute's name.
     """
 
     names: tuple[str, ...]
     suffix: str | None
+    words: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    is_figure: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -70,7 +66,7 @@ class Declaration:
     """What a parameter's declaration says beside its rule, default and description."""
 
     source: str
-    only: Condition | None
+    only: Requirement | None
     ns3: Ns3Attribute | None
 
 
@@ -79,7 +75,7 @@ def parameter(
     description: str,
     *,
     source: str = "",
-    only: Condition | None = None,
+    only: Requirement | None = None,
     ns3: Ns3Attribute | None = None,
 ) -> Any:
     """Declare a parameter.
@@ -107,7 +103,7 @@ def rule_of(info: FieldInfo) -> Rule:
     return next(annotation for annotation in info.metadata if isinstance(annotation, Rule))
 
 
-def _condition(info: FieldInfo) -> Condition | None:
+def _condition(info: FieldInfo) -> Requirement | None:
     """Return when a parameter, or a table in a table, means something."""
     if (made := declaration(info)) is not None:
         return made.only
@@ -124,7 +120,7 @@ class Table(BaseModel):
     key: ClassVar[str] = ""
 
     #: When the table means something: the state of a field of the table that it is in.
-    only: ClassVar[Condition | None] = None
+    only: ClassVar[Requirement | None] = None
 
     @classmethod
     def key_path(cls, field: str) -> str:
@@ -132,10 +128,14 @@ class Table(BaseModel):
         return f"{cls.key}.{field}" if cls.key else field
 
     @classmethod
-    def conditions(cls) -> dict[str, Condition]:
+    def conditions(cls) -> dict[str, Requirement]:
         """Return the conditions of those fields, and tables in this one, that have one."""
         found = {name: _condition(info) for name, info in cls.model_fields.items()}
         return {name: condition for name, condition in found.items() if condition is not None}
+
+    def is_met(self, requirement: Requirement) -> bool:
+        """Whether a requirement on fields of this table is met."""
+        return requirement.is_met(lambda name: getattr(self, name))
 
     def text(self, field: str) -> Any:
         """Return the value of a field as a scenario file would hold it; of a table, those keys that are set."""
@@ -147,8 +147,8 @@ class Table(BaseModel):
     @model_validator(mode="after")
     def _check_all(self) -> Table:
         for name, condition in self.conditions().items():
-            if name in self.model_fields_set and not condition.is_met(self):
-                at = f"{self.key_path(condition.field)} = {self.text(condition.field)!r}"
+            if name in self.model_fields_set and not self.is_met(condition):
+                at = ", ".join(f"{self.key_path(field)} = {self.text(field)!r}" for field in condition.fields)
                 raise FieldError(
                     name, f"{self.text(name)!r} would mean nothing with {at}", f"only with {condition.text}"
                 )
@@ -162,6 +162,6 @@ class Table(BaseModel):
     def _without_meaningless(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         written: dict[str, Any] = handler(self)
         for name, condition in self.conditions().items():
-            if not condition.is_met(self):
+            if not self.is_met(condition):
                 del written[name]
         return written

@@ -3,34 +3,36 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import model_validator
-
+from astra_py.config.presets import transport_presets
 from astra_py.config.rules import Choice, Count, QuantityRule, Rule
 from astra_py.config.table import Condition, FieldError, Ns3Attribute, Table, parameter
 from astra_py.errors import did_you_mean
 from astra_py.units import SIZE, TIME, format_size, parse_time
 
-__all__ = ["Ack", "TransportConfig", "transport_presets"]
+__all__ = ["Ack", "TransportConfig"]
 
 _MOST_ACK_EVERY = 65_535
 _LONGEST_LATENCY = parse_time("100s")
 
+#: Congestion controls, each a class of the packet engine and, but for 'none', a table of its own parameters.
+_CONTROLS = ("none", "dcqcn", "hpcc", "timely", "swift", "dctcp")
+
 _ONLY_ACK_FRAMES = Condition("ack", "transport.ack other than 'out_of_band'", lambda ack: ack.policy != "out_of_band")
+_ONLY_CONTROLLED = Condition(
+    "congestion_control", "transport.congestion_control other than 'none'", lambda name: name != "none"
+)
+_ONLY_DCQCN = Condition("congestion_control", "transport.congestion_control = 'dcqcn'", lambda name: name == "dcqcn")
+_ONLY_SEVERAL_QPS = Condition(
+    "qps_per_peer", "transport.qps_per_peer above 1", lambda count: count is not None and count > 1
+)
 
 
-@cache
-def transport_presets() -> Mapping[str, Mapping[str, Any]]:
-    """Return the transport presets that ship with the package: name to the fields that it sets."""
-    folder = files("astra_py.config") / "presets" / "transport"
-    found = {entry.name: entry for entry in folder.iterdir() if entry.name.endswith(".toml")}
-    return {name.removesuffix(".toml"): tomllib.loads(found[name].read_text("utf-8")) for name in sorted(found)}
+def _figure(names: tuple[str, ...], suffix: str | None) -> Ns3Attribute:
+    """Attributes that reach the engine as figures of the TransportModel."""
+    return Ns3Attribute(names, suffix, is_figure=True)
 
 
 @dataclass(frozen=True)
@@ -83,33 +85,34 @@ class TransportConfig(Table):
 
     kind: Annotated[str, Choice("roce")] = parameter("roce", "Protocol: RoCEv2, reliable connections, RDMA WRITE.")
     preset: Annotated[str, PresetRule()] = parameter(
-        "ideal", "A named set of values for the keys of this table; keys that are given override it."
+        "ideal",
+        "A named set of values for keys of this table and of switch; keys that are given override it.",
     )
     payload: Annotated[int, QuantityRule(SIZE, least=64, most=9000)] = parameter(
         "4096B",
         "Largest payload of a packet.",
         source="largest InfiniBand and RoCE MTU (IBTA volume 1, 9.4)",
-        ns3=Ns3Attribute(("ns3::RoceNic::Payload",), suffix="B"),
+        ns3=_figure(("ns3::RoceNic::Payload",), suffix="B"),
     )
     header_size: Annotated[int | None, QuantityRule(SIZE, most=1024, words={"roce": None})] = parameter(
         "roce",
         "Line bytes of a data packet beside its payload, preamble and gap included. "
         "'roce': 82, and 98 on a message's first packet.",
         source="IEEE 802.3, RFC 791, RFC 768, IBTA annex A17",
-        ns3=Ns3Attribute(("ns3::RoceNic::HeaderSize",), suffix="B"),
+        ns3=_figure(("ns3::RoceNic::HeaderSize",), suffix="B"),
     )
     ack: Annotated[Ack, AckRule()] = parameter(
         "per_packet",
         "When a receiver acknowledges. 'out_of_band': per packet, after the way's propagation time and without bytes.",
         source="assumed",
-        ns3=Ns3Attribute(("ns3::RoceNic::AckPolicy", "ns3::RoceNic::AckEvery"), suffix=None),
+        ns3=_figure(("ns3::RoceNic::AckPolicy", "ns3::RoceNic::AckEvery"), suffix=None),
     )
     ack_size: Annotated[int | None, QuantityRule(SIZE, least=1, most=1024, words={"roce": None})] = parameter(
         "roce",
         "Line bytes of an acknowledgement, preamble and gap included. 'roce': 86.",
         source="IEEE 802.3, RFC 791, RFC 768, IBTA annex A17",
         only=_ONLY_ACK_FRAMES,
-        ns3=Ns3Attribute(("ns3::RoceNic::AckSize",), suffix="B"),
+        ns3=_figure(("ns3::RoceNic::AckSize",), suffix="B"),
     )
     ack_queue: Annotated[str, Choice("own", "shared")] = parameter(
         "own",
@@ -117,14 +120,14 @@ class TransportConfig(Table):
         "data. At the NIC they always go first.",
         source="assumed",
         only=_ONLY_ACK_FRAMES,
-        ns3=Ns3Attribute(("ns3::RoceNic::IsAckClassShared",), suffix=None),
+        ns3=_figure(("ns3::RoceNic::IsAckClassShared",), suffix=None),
     )
     window: Annotated[int | Literal["bdp"] | None, QuantityRule(SIZE, least=1, words={"none": None, "bdp": "bdp"})] = (
         parameter(
             "none",
             "Most unacknowledged payload of a queue pair. 'bdp': rate times unloaded round trip of the pair.",
             source="RNICs have none",
-            ns3=Ns3Attribute(("ns3::RoceNic::WindowPolicy", "ns3::RoceNic::Window"), suffix=None),
+            ns3=_figure(("ns3::RoceNic::WindowPolicy", "ns3::RoceNic::Window"), suffix=None),
         )
     )
     qps_per_peer: Annotated[int | None, Count(least=1, most=4096, words={"per_message": None})] = parameter(
@@ -132,13 +135,42 @@ class TransportConfig(Table):
         "Queue pairs from a rank to each other rank, messages round robin over them. 'per_message': a new one for each "
         "message.",
         source="assumed",
-        ns3=Ns3Attribute(("ns3::RoceNic::QpsPerPeer",), suffix=""),
+        ns3=_figure(("ns3::RoceNic::QpsPerPeer",), suffix=""),
     )
-    congestion_control: Annotated[str, Choice("none")] = parameter(
-        "none", "Congestion control. 'none': line rate, and the window."
+    qp_policy: Annotated[str, Choice("round_robin", "striped")] = parameter(
+        "round_robin",
+        "How messages take the queue pairs of a peer: one each in turn, or every message split over all of them.",
+        source="assumed",
+        only=_ONLY_SEVERAL_QPS,
+        ns3=Ns3Attribute(("ns3::RoceNic::QpPolicy",), suffix=""),
     )
-    recovery: Annotated[str, Choice("go_back_n")] = parameter(
-        "go_back_n", "What a sender repeats after a loss: everything from the first packet that is missing."
+    congestion_control: Annotated[str, Choice(*_CONTROLS)] = parameter(
+        "dcqcn",
+        "Congestion control. 'none': line rate, and the window. The others are of SIGCOMM 2015 (dcqcn, timely), 2019 "
+        "(hpcc), 2020 (swift) and 2010 (dctcp). What their acknowledgements tell, those out of band tell too.",
+        source="what RoCE NICs ship with: DCQCN, SIGCOMM 2015",
+    )
+    cc_scope: Annotated[str, Choice("queue_pair", "peer")] = parameter(
+        "queue_pair",
+        "What has one rate and window: each queue pair, or all those to one peer together.",
+        source="assumed",
+        only=_ONLY_CONTROLLED,
+        ns3=Ns3Attribute(("ns3::RoceNic::CongestionScope",), suffix=""),
+    )
+    cnp: Annotated[str, Choice("frame", "ack_flag")] = parameter(
+        "frame",
+        "How a receiver tells of marks: by a CNP, a frame of 98 line bytes, or by a flag in its acknowledgements as in "
+        "HPCC's simulator.",
+        source="DCQCN, SIGCOMM 2015, section 3.1",
+        only=_ONLY_DCQCN,
+        ns3=Ns3Attribute(("ns3::RoceNic::CnpOnAck",), suffix="", words={"frame": "false", "ack_flag": "true"}),
+    )
+    recovery: Annotated[str, Choice("go_back_n", "selective_repeat")] = parameter(
+        "go_back_n",
+        "What a sender repeats after a loss: everything from the first packet that is missing, or what is known to be "
+        "missing (IRN, SIGCOMM 2018).",
+        source="RoCE NICs: DCQCN, SIGCOMM 2015, section 2.2",
+        ns3=Ns3Attribute(("ns3::RoceNic::Recovery",), suffix=""),
     )
     timeout: Annotated[int | None, QuantityRule(TIME, least=1000, most=_LONGEST_LATENCY, words={"auto": None})] = (
         parameter(
@@ -146,20 +178,20 @@ class TransportConfig(Table):
             "Retransmission timeout, doubled on each repeat. 'auto': four unloaded round trips of the pair and the "
             "time to drain the largest buffer on the way.",
             source="assumed",
-            ns3=Ns3Attribute(("ns3::RoceNic::Timeout",), suffix=None),
+            ns3=_figure(("ns3::RoceNic::Timeout",), suffix=None),
         )
     )
     send_latency: Annotated[int, QuantityRule(TIME, most=_LONGEST_LATENCY)] = parameter(
         "0ns",
         "Time from a message's post to its first byte at the NIC's port.",
         source="ideal endpoints",
-        ns3=Ns3Attribute(("ns3::RoceNic::SendLatency",), suffix=""),
+        ns3=_figure(("ns3::RoceNic::SendLatency",), suffix=""),
     )
     receive_latency: Annotated[int, QuantityRule(TIME, most=_LONGEST_LATENCY)] = parameter(
         "0ns",
         "Time from a message's last byte at the receiver's port to its delivery.",
         source="ideal endpoints",
-        ns3=Ns3Attribute(("ns3::RoceNic::ReceiveLatency",), suffix=""),
+        ns3=_figure(("ns3::RoceNic::ReceiveLatency",), suffix=""),
     )
     notify_on: Annotated[str, Choice("delivered", "acked")] = parameter(
         "delivered",
@@ -170,22 +202,8 @@ class TransportConfig(Table):
         "ps_ceil",
         "How a serialisation time becomes whole: up to the next picosecond, or to the nearest nanosecond for "
         "comparison with simulators that keep those.",
-        ns3=Ns3Attribute(("ns3::Fabric::TimeRounding",), suffix=""),
+        ns3=_figure(("ns3::Fabric::TimeRounding",), suffix=""),
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _apply_preset(cls, given: Any) -> Any:
-        """Put the preset's values under those given; those that mean nothing beside the given ones stay away."""
-        if not isinstance(given, Mapping) or not isinstance(given.get("preset", "ideal"), str):
-            return given
-        preset = transport_presets().get(given.get("preset", "ideal"), {})
-        merged = {**preset, **given}
-        if merged.get("ack") == "out_of_band":
-            for name in cls.conditions():
-                if name not in given:
-                    merged.pop(name, None)
-        return merged
 
     def check(self) -> None:  # noqa: D102  (as the base)
         if not isinstance(self.window, int):

@@ -85,6 +85,7 @@ class TransportModel:
     send_latency_ps, receive_latency_ps : endpoint latencies of a message, before its first and after its last byte.
     notify_on : the moment at which the receiver's side is told of a message.
     time_rounding : see :class:`TimeRounding`.
+    congestion_control : ns-3's class of the congestion control, such as "ns3::Dcqcn"; "" for none.
     """
 
     payload_bytes: int
@@ -101,6 +102,7 @@ class TransportModel:
     receive_latency_ps: int
     notify_on: EdgeOn
     time_rounding: TimeRounding
+    congestion_control: str = ""
 
 
 #: Called now and then while an engine runs: simulated time in ps, events so far, finished operations, operations.
@@ -117,7 +119,9 @@ class EngineOptions:
     endpoint_delay_ps : between a rank joining a collective and its first post, and after each notification.
     max_events, max_time_ps : limits, or -1.
     progress : called about ten times a second, or None.
-    ns3_defaults : further ns-3 attribute defaults, full attribute name to ns-3's text form.
+    attributes : those ns-3 attributes that parameters of the scenario set, full attribute name to ns-3's text form; the
+        others have the parameters' defaults, which are ns-3's own.
+    ns3_defaults : further ns-3 attribute defaults, in the same form, for which there is no parameter.
     fault : for tests of the checks: "", "drop_message", "double_message" or "swap_sizes".
     """
 
@@ -126,8 +130,21 @@ class EngineOptions:
     max_events: int = -1
     max_time_ps: int = -1
     progress: Progress | None = None
+    attributes: Mapping[str, str] = field(default_factory=dict)
     ns3_defaults: Mapping[str, str] = field(default_factory=dict)
     fault: str = ""
+
+
+def _no_i64() -> NDArray[np.int64]:
+    return np.zeros(0, dtype=np.int64)
+
+
+def _no_i32() -> NDArray[np.int32]:
+    return np.zeros(0, dtype=np.int32)
+
+
+def _no_u8() -> NDArray[np.uint8]:
+    return np.zeros(0, dtype=np.uint8)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -136,7 +153,16 @@ class EngineColumns:
 
     Times are in ps and -1 where the moment never came. ``channel_*`` has one row per directed channel (see
     :class:`astra_py.platforms.Platform`), ``message_*`` one row per message in order of posting, ``rank_*`` one per
-    rank. The analytic engine counts no frames: its ``channel_frames`` and the like are zero, its byte columns computed.
+    rank, ``node_*`` one per node. The analytic engine counts no frames: its ``channel_frames`` and the like are zero,
+    its byte columns computed.
+
+    ``channel_marked_frames`` were ECN marked at the channel's egress port; ``channel_pfc_frames`` are the PAUSE and
+    RESUME frames in its ``channel_frames``; ``channel_pauses`` and ``channel_paused_ps`` say how often and how long
+    that port was held by the far end, summed over priorities. ``channel_dropped_frames`` were lost on the link,
+    ``channel_buffer_drops`` found no room in the buffer at its far end. ``node_max_buffer_bytes`` is the most that a
+    node's buffer held. ``pause_*`` has one row per episode, by start and then channel: the channel whose transmitter
+    was held, the priority, and the time from the PAUSE's effect to the end by RESUME or expiry. An engine without
+    switches may leave these out: columns without rows stand for zeros.
     """
 
     op_start_ps: NDArray[np.int64]
@@ -162,6 +188,16 @@ class EngineColumns:
     channel_max_queue_bytes: NDArray[np.int64]
     rank_sent_payload_bytes: NDArray[np.int64]
     rank_received_payload_bytes: NDArray[np.int64]
+    channel_marked_frames: NDArray[np.int64] = field(default_factory=_no_i64)
+    channel_pauses: NDArray[np.int64] = field(default_factory=_no_i64)
+    channel_paused_ps: NDArray[np.int64] = field(default_factory=_no_i64)
+    channel_pfc_frames: NDArray[np.int64] = field(default_factory=_no_i64)
+    channel_buffer_drops: NDArray[np.int64] = field(default_factory=_no_i64)
+    node_max_buffer_bytes: NDArray[np.int64] = field(default_factory=_no_i64)
+    pause_channel: NDArray[np.int32] = field(default_factory=_no_i32)
+    pause_priority: NDArray[np.uint8] = field(default_factory=_no_u8)
+    pause_start_ps: NDArray[np.int64] = field(default_factory=_no_i64)
+    pause_end_ps: NDArray[np.int64] = field(default_factory=_no_i64)
     counters: Mapping[str, int]
     end_ps: int
     exit_reason: ExitReason

@@ -6,12 +6,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from astra_py.collectives.schedule import EdgeOn
+from astra_py.config.by_rate import SizeByRate
+from astra_py.config.ns3 import attributes_of
 from astra_py.engines.base import AckPolicy, EngineOptions, Progress, TimeRounding, TransportModel, WindowPolicy
 
 if TYPE_CHECKING:
     from astra_py.config import Scenario
 
-__all__ = ["engine_options", "transport_model"]
+__all__ = ["CONTROL_CLASSES", "ecn_thresholds", "engine_options", "transport_model"]
+
+#: ns-3's class of each congestion control; "none" has none.
+CONTROL_CLASSES = {
+    "dcqcn": "ns3::Dcqcn",
+    "hpcc": "ns3::Hpcc",
+    "timely": "ns3::Timely",
+    "swift": "ns3::Swift",
+    "dctcp": "ns3::Dctcp",
+}
+#: RED thresholds of ``switch.ecn_kmin`` and ``ecn_kmax`` = "auto" (HPCC, SIGCOMM 2019, section 5.1).
+_RED_ECN = (SizeByRate(100_000, 25 * 10**9), SizeByRate(400_000, 25 * 10**9))
+#: The same for DCTCP, whose marks are a step (HPCC, SIGCOMM 2019, section 5.1, after DCTCP, SIGCOMM 2010).
+_DCTCP_ECN = (SizeByRate(30_000, 10 * 10**9), SizeByRate(30_000, 10 * 10**9))
 
 
 def transport_model(scenario: Scenario) -> TransportModel:
@@ -38,7 +53,25 @@ def transport_model(scenario: Scenario) -> TransportModel:
         receive_latency_ps=transport.receive_latency,
         notify_on=EdgeOn[transport.notify_on.upper()],
         time_rounding=TimeRounding[transport.time_rounding.upper()],
+        congestion_control=CONTROL_CLASSES.get(transport.congestion_control, ""),
     )
+
+
+def ecn_thresholds(scenario: Scenario) -> tuple[SizeByRate, SizeByRate]:
+    """Queues from which frames are marked at times, and always, with "auto" resolved."""
+    switch = scenario.switch
+    auto = _DCTCP_ECN if scenario.transport.congestion_control == "dctcp" else _RED_ECN
+    low, high = (auto[i] if given is None else given for i, given in enumerate((switch.ecn_kmin, switch.ecn_kmax)))
+    return low, high
+
+
+def _attributes(scenario: Scenario) -> dict[str, str]:
+    """The ns-3 attributes that the scenario's parameters set."""
+    found = attributes_of(scenario.switch) | attributes_of(scenario.transport)
+    if scenario.switch.ecn and scenario.transport.congestion_control == "dctcp":
+        low, high = ecn_thresholds(scenario)
+        found |= {"ns3::FabricSwitch::EcnKmin": low.to_ns3(), "ns3::FabricSwitch::EcnKmax": high.to_ns3()}
+    return found
 
 
 def engine_options(scenario: Scenario, *, progress: Progress | None = None, fault: str = "") -> EngineOptions:
@@ -57,6 +90,7 @@ def engine_options(scenario: Scenario, *, progress: Progress | None = None, faul
         max_events=-1 if limits.max_events is None else limits.max_events,
         max_time_ps=-1 if limits.max_time is None else limits.max_time,
         progress=progress,
+        attributes=_attributes(scenario),
         ns3_defaults=dict(scenario.ns3.defaults),
         fault=fault,
     )

@@ -3,6 +3,7 @@
 #define ASTRA_CONGESTION_CONTROL_H
 
 #include "../core/units.h"
+#include "telemetry.h"
 
 #include "ns3/object.h"
 
@@ -15,16 +16,6 @@
 
 namespace ns3
 {
-
-/// In-band telemetry of one egress port, stamped when a frame starts on its wire.
-struct TelemetryHop
-{
-    TimePs time{0};         ///< When the stamp was made.
-    ByteCount sentBytes{0}; ///< Line bytes that the port had sent before.
-    ByteCount queueBytes{
-        0}; ///< Line bytes that waited in the port's data queues, this frame aside.
-    BitRate rate{0};
-};
 
 /// What a control is told of an acknowledgement. All bytes are payload.
 struct AckReport

@@ -7,6 +7,7 @@
 #include "ns3/enum.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace ns3
@@ -147,22 +148,27 @@ Fabric::Pick(uint64_t argument)
     const auto id = static_cast<ChannelId>(argument);
     Port& port = m_ports[id];
     port.isPickPending = false;
-    const int queued = port.WaitingPriority();
-    const int offered = port.source == nullptr ? -1 : port.source->ReadyPriority();
-    if (queued >= 0 && queued >= offered)
+    const uint32_t eligible = port.EligibleMask();
+    if (eligible == 0)
     {
-        FrameFifo& fifo = port.queue[static_cast<size_t>(queued)];
+        return;
+    }
+    const auto priority = static_cast<uint8_t>(std::bit_width(eligible) - 1);
+    if ((port.waiting >> priority & 1) != 0)
+    {
+        FrameFifo& fifo = port.queue[priority];
         Frame* frame = fifo.Pop();
         if (fifo.IsEmpty())
         {
-            port.waiting &= ~(1U << queued);
+            port.waiting &= ~(1U << priority);
         }
         port.waitingBytes -= port.LineBytes(*frame);
         Transmit(id, port, frame);
     }
-    else if (offered >= 0)
+    else
     {
-        Frame* frame = port.source->NextFrame();
+        Frame* frame = port.source->NextFrame(priority);
+        frame->channel = id;
         const bool isLast = frame->isLast; // A lost frame is gone after Transmit.
         const TimePs end = Transmit(id, port, frame);
         if (isLast)
@@ -170,7 +176,7 @@ Fabric::Pick(uint64_t argument)
             port.source->LastFrameStarted(end);
         }
     }
-    if (port.waiting != 0 || (port.source != nullptr && port.source->ReadyPriority() >= 0))
+    if (port.EligibleMask() != 0)
     {
         Kick(id);
     }
@@ -234,7 +240,7 @@ void
 Fabric::Arrive(uint64_t argument)
 {
     auto* frame = reinterpret_cast<Frame*>(argument);
-    Port& port = m_ports[frame->path[frame->hop]];
+    Port& port = m_ports[frame->channel];
     if (frame->kind == FrameKind::DATA)
     {
         port.counters.deliveredPayloadBytes += frame->payloadBytes;
@@ -246,7 +252,9 @@ Fabric::Arrive(uint64_t argument)
     if (++frame->hop < frame->hops)
     {
         frame->priority = frame->transitPriority;
-        Enqueue(frame->path[frame->hop], frame);
+        frame->ingress = frame->channel;
+        frame->channel = frame->path[frame->hop];
+        Enqueue(frame->channel, frame);
         return;
     }
     m_sinks[frame->dst]->ReceiveFrame(*frame);
@@ -256,6 +264,10 @@ Fabric::Arrive(uint64_t argument)
 void
 Fabric::Free(Frame* frame)
 {
+    if (frame->notes != nullptr)
+    {
+        m_notes.Give(frame->notes);
+    }
     m_frames.Give(frame);
     if (m_isDraining && m_frames.Live() == 0)
     {

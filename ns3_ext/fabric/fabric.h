@@ -56,10 +56,26 @@ class Fabric : public Object
         return m_frames.Take();
     }
 
+    /// Room for what a frame carries beside itself; the fabric's again with the frame.
+    FrameNotes* NewNotes()
+    {
+        return m_notes.Take();
+    }
+
+    /// Take back notes that a sink has kept.
+    void Release(FrameNotes* notes)
+    {
+        m_notes.Give(notes);
+    }
+
     /// Send a frame on its way from its first port; ACKs and whatever else a node makes itself.
     void Inject(Frame* frame)
     {
-        Enqueue(frame->path[0], frame);
+        if (frame->path != nullptr)
+        {
+            frame->channel = frame->path[0];
+        }
+        Enqueue(frame->channel, frame);
     }
 
     /// A port's source has become ready: let the port pick as soon as it may.
@@ -129,6 +145,7 @@ class Fabric : public Object
     std::vector<Port> m_ports;
     std::vector<FrameSink*> m_sinks; ///< By rank.
     Slab<Frame> m_frames;
+    Slab<FrameNotes> m_notes;
     EventLoop* m_loop{nullptr};
     MemberHandler<Fabric, &Fabric::Arrive> m_arrivals;
     MemberHandler<Fabric, &Fabric::Pick> m_picks;

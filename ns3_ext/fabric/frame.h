@@ -2,9 +2,12 @@
 #ifndef ASTRA_FRAME_H
 #define ASTRA_FRAME_H
 
+#include "../congestion/telemetry.h"
 #include "../core/units.h"
 
+#include <array>
 #include <cstdint>
+#include <limits>
 
 namespace ns3
 {
@@ -15,37 +18,66 @@ enum class FrameKind : uint8_t
     DATA = 0,
     ACK = 1,
     NAK = 2,
+    CNP = 3,   ///< Congestion notification of a receiver (DCQCN).
+    PAUSE = 4, ///< Priority-based flow control, for the node at the other end of one link.
 };
+
+/// No channel: of a frame at the node that made it.
+constexpr ChannelId NO_CHANNEL = std::numeric_limits<ChannelId>::max();
 
 /// Number of priorities of a port; a larger one goes first.
 constexpr uint8_t PRIORITIES = 8;
+/// The queue of PAUSE frames: before all priorities, and never paused itself.
+constexpr uint8_t CONTROL_QUEUE = PRIORITIES;
+constexpr uint8_t QUEUES = PRIORITIES + 1;
 /// Class of acknowledgements where they have one of their own: before all data.
 constexpr uint8_t ACK_PRIORITY = PRIORITIES - 1;
 
 /**
+ * What few frames carry beside themselves: the time of sending, telemetry, a second sequence
+ * number.
+ */
+struct FrameNotes
+{
+    FrameNotes* next{nullptr}; ///< Free in its slab.
+    TimePs sentTime{NEVER_PS}; ///< When the data packet's first bit left its NIC.
+    uint32_t receivedPsn{0};   ///< In a NAK under selective repeat: the packet that came instead.
+    bool isTelemetryWanted{false};
+    uint8_t hops{0}; ///< Stamps made.
+    std::array<TelemetryHop, MAX_TELEMETRY_HOPS> telemetry;
+};
+
+/**
  * A packet inside the fabric: a plain value from a slab, never an ns3::Packet.
  *
- * It carries its way with it: `path[hop]` is the channel it waits for or is on.
+ * It waits for or is on `channel`. A frame with a path carries its way with it: `path[hop]` is that
+ * channel. One without is sent on node by node (spraying, least loaded).
  */
 struct Frame
 {
-    Frame* next{nullptr}; ///< Behind it in its queue, or free in its slab.
-    const ChannelId* path{nullptr};
-    uint32_t flow{0}; ///< Queue pair, as an index of the transport.
-    uint32_t psn{0};  ///< 24-bit packet sequence number; in an ACK or NAK the next one expected.
+    Frame* next{nullptr};           ///< Behind it in its queue, or free in its slab.
+    const ChannelId* path{nullptr}; ///< Its way, or none.
+    FrameNotes* notes{nullptr};
+    uint32_t flow{0}; ///< Queue pair, as an index of the transport; in a PAUSE the priority.
+    uint32_t psn{0};  ///< 24-bit packet sequence number; in an ACK or NAK the next one expected; in
+                      ///< a PAUSE the quanta.
     uint32_t lineBytes{0}; ///< All that occupies an Ethernet wire, gap and preamble included.
     uint32_t payloadBytes{0};
     RankId src{0};
     RankId dst{0};
+    ChannelId channel{0};
+    ChannelId ingress{NO_CHANNEL}; ///< By which it came to the node where it is.
     uint16_t hop{0};
-    uint16_t hops{0};
+    uint16_t hops{0}; ///< Of its path.
     FrameKind kind{FrameKind::DATA};
-    uint8_t priority{0};        ///< At the port where it waits.
-    uint8_t transitPriority{0}; ///< At the ports after its first.
-    bool isLast{false};         ///< Last packet of its message.
-    bool isAckRequested{
-        false};               ///< The receiver acknowledges it whatever its policy (BTH's AckReq).
-    bool isRepetition{false}; ///< Sent before: counts on the wire, not as new payload.
+    uint8_t priority{0};             ///< At the port where it waits.
+    uint8_t transitPriority{0};      ///< At the ports after its first.
+    bool isLast : 1 {false};         ///< Last packet of its message.
+    bool isAckRequested : 1 {false}; ///< The receiver acknowledges it whatever its policy (AckReq).
+    bool isRepetition : 1 {false};   ///< Sent before: counts on the wire, not as new payload.
+    bool isEcnCapable : 1 {false};
+    bool isMarked : 1 {false};  ///< Congestion experienced; in an ACK: what it acknowledges was.
+    bool isCharged : 1 {false}; ///< Takes room in the buffer of the node where it is.
 };
 
 /// A frame that waits in the fabric for its turn takes one cache line.
@@ -56,9 +88,10 @@ class FrameSink
 {
   public:
     /**
-     * @param frame Its last byte has just arrived; the sink reads it and leaves it to the caller.
+     * @param frame Its last byte has just arrived. The sink reads it and leaves it to the caller;
+     * it may keep its notes, and then sets them to none.
      */
-    virtual void ReceiveFrame(const Frame& frame) = 0;
+    virtual void ReceiveFrame(Frame& frame) = 0;
 
   protected:
     ~FrameSink() = default;
@@ -68,11 +101,11 @@ class FrameSink
 class FrameSource
 {
   public:
-    /// Highest priority with a frame ready, or -1.
-    virtual int ReadyPriority() const = 0;
+    /// Bit p is set while a frame of priority p is ready.
+    virtual uint32_t ReadyMask() const = 0;
 
-    /// The next frame of the ready priority; the port transmits it at once.
-    virtual Frame* NextFrame() = 0;
+    /// The next frame of a priority that is ready; the port transmits it at once.
+    virtual Frame* NextFrame(uint8_t priority) = 0;
 
     /// The frame just taken is the last of its message, and its last bit leaves at that time.
     virtual void LastFrameStarted(TimePs end) = 0;

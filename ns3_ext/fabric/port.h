@@ -6,7 +6,6 @@
 #include "line-bytes.h"
 
 #include <array>
-#include <bit>
 #include <cstdint>
 
 namespace ns3
@@ -82,10 +81,11 @@ struct Port
     uint32_t sendingBytes{0};  ///< Of the frame that is on the wire until busyUntil.
     uint64_t lossThreshold{0}; ///< A frame is lost when its draw is below; 0 on a lossless link.
     uint32_t waiting{0};       ///< Bit p is set while queue p holds frames.
+    uint32_t paused{0};        ///< Bit p is set while priority p is paused.
     bool isPickPending{false};
     bool isTraced{false};
     ChannelCounters counters;
-    std::array<FrameFifo, PRIORITIES> queue;
+    std::array<FrameFifo, QUEUES> queue;
     FabricDevice* device{nullptr};
 
     /// What a frame occupies on this port's wire.
@@ -95,10 +95,10 @@ struct Port
                                   : ScaleUpLineBytes(frame.payloadBytes, efficiencyPpm);
     }
 
-    /// Highest priority that waits in the queues, or -1.
-    int WaitingPriority() const
+    /// Bit p is set while a frame of queue p, or of the source's priority p, may be sent.
+    uint32_t EligibleMask() const
     {
-        return static_cast<int>(std::bit_width(waiting)) - 1;
+        return (waiting | (source == nullptr ? 0 : source->ReadyMask())) & ~paused;
     }
 };
 

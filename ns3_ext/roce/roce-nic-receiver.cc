@@ -9,7 +9,7 @@ namespace ns3
 {
 
 void
-RoceNic::ReceiveFrame(const Frame& frame)
+RoceNic::ReceiveFrame(Frame& frame)
 {
     QueuePair* queuePair = m_transport->QueuePairAt(frame.flow);
     if (frame.kind == FrameKind::DATA)

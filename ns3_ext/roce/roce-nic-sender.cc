@@ -8,7 +8,6 @@
 #include "ns3/log.h"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 
 namespace ns3
@@ -219,10 +218,10 @@ RoceNic::UpdateReady(QueuePair* queuePair)
     }
 }
 
-int
-RoceNic::DataPort::ReadyPriority() const
+uint32_t
+RoceNic::DataPort::ReadyMask() const
 {
-    return static_cast<int>(std::bit_width(m_ready)) - 1;
+    return m_ready;
 }
 
 void
@@ -247,9 +246,8 @@ RoceNic::DataPort::Remove(QueuePair* queuePair)
 }
 
 Frame*
-RoceNic::DataPort::NextFrame()
+RoceNic::DataPort::NextFrame(uint8_t priority)
 {
-    const auto priority = static_cast<size_t>(ReadyPriority());
     ReadyRing& ring = m_ring[priority];
     QueuePair* queuePair = ring.Serve();
     m_lastStarted = queuePair->sending;

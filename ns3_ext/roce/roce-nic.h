@@ -70,7 +70,7 @@ class RoceNic : public Object, public FrameSink
     /// Take a message of this rank; it becomes available to the port after the send latency.
     void Post(const MessageRequest& request);
 
-    void ReceiveFrame(const Frame& frame) override;
+    void ReceiveFrame(Frame& frame) override;
 
     const NicCounters& Counters() const
     {
@@ -88,8 +88,8 @@ class RoceNic : public Object, public FrameSink
         {
         }
 
-        int ReadyPriority() const override;
-        Frame* NextFrame() override;
+        uint32_t ReadyMask() const override;
+        Frame* NextFrame(uint8_t priority) override;
         void LastFrameStarted(TimePs end) override;
         void Insert(QueuePair* queuePair);
         void Remove(QueuePair* queuePair);

@@ -25,7 +25,14 @@ def key_paths(tree: dict[str, Any], table: str = "") -> Iterator[str]:
 
 def test_every_key_of_a_resolved_scenario_is_a_parameter() -> None:
     kinds = ("zion", "ring")
-    also = ["system.max_active_collectives=2", "collective.all_reduce=hierarchical"]
+    also = [
+        "system.max_active_collectives=2",
+        "collective.all_reduce=hierarchical",
+        "transport.qps_per_peer=2",
+        "switch.lossless=[0]",
+        "switch.scheduling=dwrr",
+        "switch.forwarding=cut_through",
+    ]
     scenarios = [load_scenario({}, [f"platform.kind={kind}", *also]) for kind in kinds]
     keys = {key for scenario in scenarios for key in key_paths(scenario.resolved())}
     listed = {row.key for row in parameter_table() if not row.key.startswith("workload.")}

@@ -10,16 +10,23 @@ from astra_py.errors import ConfigError
 
 
 def test_presets() -> None:
-    assert list(transport_presets()) == ["astra_ns3", "ideal"]
+    assert list(transport_presets()) == ["astra_ns3", "dcqcn_paper", "dcqcn_vendor", "hpcc_sim", "ideal"]
     assert transport_presets()["ideal"] == {}
 
 
 @pytest.mark.parametrize("preset", transport_presets())
 def test_every_preset_is_a_scenario(preset: str) -> None:
-    transport = load_scenario({"transport": {"preset": preset}}).transport
-    assert transport.preset == preset
-    for key, text in transport_presets()[preset].items():
-        assert load_scenario({"transport": {key: text, "ack": "per_packet"}}).transport.text(key) == transport.text(key)
+    scenario = load_scenario({"transport": {"preset": preset}})
+    assert scenario.transport.preset == preset
+    tables = transport_presets()[preset]
+    # the same keys given one by one
+    given = {**tables, "transport": {**tables.get("transport", {}), "preset": preset}}
+    assert load_scenario(given) == scenario
+    assert load_scenario(scenario.resolved()) == scenario
+    for table, keys in tables.items():
+        for key, value in keys.items():
+            held = getattr(getattr(scenario, table), key)
+            assert held == getattr(getattr(load_scenario({table: {key: value}}), table), key)
 
 
 def test_the_astra_ns3_preset_is_what_the_peer_does() -> None:
@@ -28,11 +35,56 @@ def test_the_astra_ns3_preset_is_what_the_peer_does() -> None:
     assert (transport.window, transport.qps_per_peer) == (102_000, None)
     assert (transport.ack, transport.ack_queue) == (Ack("per_packet"), "shared")
     assert (transport.notify_on, transport.time_rounding) == ("acked", "ns_nearest")
+    assert transport.congestion_control == "none"
+
+
+def test_the_hpcc_sim_preset_is_for_switches_too() -> None:
+    scenario = load_scenario({"transport": {"preset": "hpcc_sim"}})
+    assert (scenario.transport.window, scenario.transport.cnp) == ("bdp", "ack_flag")
+    switch = scenario.switch
+    assert (switch.buffer, switch.ecn_mark_at, switch.ecn_pmax) == (32 * 2**20, "dequeue", 0.2)
+    assert switch.ecn_kmin is not None
+    assert switch.ecn_kmax is not None
+    gigabits = (25, 100, 200, 400, 800)
+    assert [switch.ecn_kmin.at(rate * 10**9) for rate in gigabits] == [100_000, 400_000, 600_000, 800_000, 800_000]
+    assert [switch.ecn_kmax.at(rate * 10**9) for rate in gigabits] == [
+        400_000,
+        1_600_000,
+        2_400_000,
+        3_200_000,
+        3_200_000,
+    ]
+
+
+def test_the_default_control_is_dcqcn() -> None:
+    assert load_scenario({}).transport.congestion_control == "dcqcn"
+    assert load_scenario({"transport": {"preset": "ideal"}}).transport.congestion_control == "dcqcn"
 
 
 def test_given_keys_override_a_preset() -> None:
     transport = load_scenario({"transport": {"preset": "astra_ns3", "payload": "4096B"}}).transport
     assert (transport.payload, transport.header_size) == (4096, 36)
+
+
+def test_given_keys_of_other_tables_override_a_preset_too() -> None:
+    switch = load_scenario({"transport": {"preset": "hpcc_sim"}, "switch": {"buffer": "8MB"}}).switch
+    assert (switch.buffer, switch.xon_offset) == (8_000_000, 3072)
+
+
+@pytest.mark.parametrize(
+    ("override", "gone"),
+    [
+        ("switch.ecn=false", "ecn_kmin"),
+        ("switch.pfc=false", "reserve"),
+        ("switch.buffer=unlimited", "xon_offset"),
+        ("transport.congestion_control=none", "cnp"),
+    ],
+)
+def test_what_a_preset_says_goes_where_it_means_nothing(override: str, gone: str) -> None:
+    scenario = load_scenario({"transport": {"preset": "hpcc_sim"}}, [override])
+    written = scenario.resolved()
+    assert gone not in {**written["switch"], **written["transport"]}
+    assert load_scenario(written) == scenario
 
 
 def test_what_a_preset_says_of_acks_goes_where_there_are_none() -> None:
@@ -64,6 +116,16 @@ def test_ack_every_out_of_range(text: str) -> None:
         ("ns3::RoceNic::ReceiveLatency", "10ns", ("transport", "receive_latency", 10_000)),
         ("ns3::Fabric::TimeRounding", "ns_nearest", ("transport", "time_rounding", "ns_nearest")),
         ("ns3::FabricSwitch::ForwardingLatency", "0ns", ("platform", "switch_latency", 0)),
+        ("ns3::FabricSwitch::Buffer", "8000000", ("switch", "buffer", 8_000_000)),
+        ("ns3::FabricSwitch::Buffer", 0, ("switch", "buffer", None)),
+        ("ns3::FabricSwitch::Headroom", "-1", ("switch", "headroom", None)),
+        ("ns3::FabricSwitch::Pfc", False, ("switch", "pfc", False)),
+        ("ns3::FabricSwitch::PfcAlpha", "0.5", ("switch", "pfc_alpha", 0.5)),
+        ("ns3::FabricSwitch::PauseQuanta", "1000", ("switch", "pause_quanta", 1000)),
+        ("ns3::FabricSwitch::EcnMarkAt", "dequeue", ("switch", "ecn_mark_at", "dequeue")),
+        ("ns3::FabricSwitch::CutThrough", "true", ("switch", "forwarding", "cut_through")),
+        ("ns3::RoceNic::CnpOnAck", True, ("transport", "cnp", "ack_flag")),
+        ("ns3::RoceNic::Recovery", "selective_repeat", ("transport", "recovery", "selective_repeat")),
     ],
 )
 def test_an_attribute_that_a_parameter_stands_for(attribute: str, value: object, key: tuple[str, str, object]) -> None:

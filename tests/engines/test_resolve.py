@@ -31,6 +31,7 @@ def test_defaults() -> None:
         receive_latency_ps=0,
         notify_on=EdgeOn.DELIVERED,
         time_rounding=TimeRounding.PS_CEIL,
+        congestion_control="ns3::Dcqcn",
     )
 
 
@@ -50,6 +51,7 @@ def test_astra_ns3() -> None:
         receive_latency_ps=0,
         notify_on=EdgeOn.ACKED,
         time_rounding=TimeRounding.NS_NEAREST,
+        congestion_control="",
     )
 
 
@@ -66,6 +68,8 @@ def test_astra_ns3() -> None:
         ("transport.header_size=0B", "header_bytes", 0),
         ("transport.send_latency=1us", "send_latency_ps", 10**6),
         ("transport.receive_latency=2us", "receive_latency_ps", 2 * 10**6),
+        ("transport.congestion_control=none", "congestion_control", ""),
+        ("transport.congestion_control=hpcc", "congestion_control", "ns3::Hpcc"),
     ],
 )
 def test_each_choice(override: str, field: str, value: object) -> None:
@@ -80,3 +84,71 @@ def test_options() -> None:
     assert (options.seed, options.endpoint_delay_ps, options.max_events, options.max_time_ps) == (7, 10_000, 5, 10**12)
     assert options.ns3_defaults == {"ns3::X::Y": "3"}
     assert options.fault == "swap_sizes"
+
+
+def attributes(*overrides: str) -> dict[str, str]:
+    return dict(engine_options(load_scenario({}, overrides)).attributes)
+
+
+def test_defaults_set_no_attribute() -> None:
+    assert attributes() == {}
+    assert attributes("switch.pfc_alpha=0.125", "switch.ecn_kmin=auto") == {}
+
+
+@pytest.mark.parametrize(
+    ("override", "attribute", "text"),
+    [
+        ("switch.buffer=8MB", "Buffer", "8000000"),
+        ("switch.buffer=unlimited", "Buffer", "0"),
+        ("switch.pfc=false", "Pfc", "false"),
+        ("switch.lossless=[0, 3, 7]", "LosslessMask", "137"),
+        ("switch.lossless=[]", "LosslessMask", "0"),
+        ("switch.pfc_alpha=0.0625", "PfcAlpha", "0.0625"),
+        ("switch.reserve=0B", "Reserve", "0"),
+        ("switch.headroom=50kB", "Headroom", "50000"),
+        ("switch.xon_offset=3KiB", "XonOffset", "3072"),
+        ("switch.pause_quanta=500", "PauseQuanta", "500"),
+        ("switch.pfc_response_quanta=0", "ResponseQuanta", "0"),
+        ("switch.ecn=false", "Ecn", "false"),
+        ("switch.ecn_kmin=400kB", "EcnKmin", "400000"),
+        ("switch.ecn_kmax=30kB/10Gbps", "EcnKmax", "30000/10Gbps"),
+        ("switch.ecn_kmax=1.6Tbps=2MB,2.5Gbps=1kB", "EcnKmax", "2.5Gbps=1000,1600Gbps=2000000"),
+        ('switch.ecn_kmax={"25Gbps" = "100kB"}', "EcnKmax", "25Gbps=100000"),
+        ("switch.ecn_pmax=1", "EcnPmax", "1.0"),
+        ("switch.ecn_mark_at=dequeue", "EcnMarkAt", "dequeue"),
+        ("switch.scheduling=dwrr", "Scheduling", "dwrr"),
+        ("switch.forwarding=cut_through", "CutThrough", "true"),
+    ],
+)
+def test_a_key_of_switches_is_an_attribute(override: str, attribute: str, text: str) -> None:
+    assert attributes(override) == {f"ns3::FabricSwitch::{attribute}": text}
+
+
+@pytest.mark.parametrize(
+    ("override", "attribute", "text"),
+    [
+        ("transport.recovery=selective_repeat", "Recovery", "selective_repeat"),
+        ("transport.cnp=ack_flag", "CnpOnAck", "true"),
+        ("transport.cc_scope=peer", "CongestionScope", "peer"),
+    ],
+)
+def test_a_key_of_the_nic_is_an_attribute(override: str, attribute: str, text: str) -> None:
+    assert attributes(override) == {f"ns3::RoceNic::{attribute}": text}
+
+
+def test_keys_that_depend_on_another() -> None:
+    weights = attributes("switch.scheduling=dwrr", "switch.weights=[4,3,2,1,1,1,1]")
+    assert weights["ns3::FabricSwitch::Weights"] == "4,3,2,1,1,1,1"
+    lossy = attributes("switch.lossless=[0]", "switch.egress_alpha=0.5")
+    assert lossy["ns3::FabricSwitch::EgressAlpha"] == "0.5"
+    assert attributes("transport.qps_per_peer=4", "transport.qp_policy=striped") == {
+        "ns3::RoceNic::QpPolicy": "striped"
+    }
+
+
+def test_dctcp_marks_at_a_step() -> None:
+    step = {"ns3::FabricSwitch::EcnKmin": "30000/10Gbps", "ns3::FabricSwitch::EcnKmax": "30000/10Gbps"}
+    assert attributes("transport.congestion_control=dctcp") == step
+    given = attributes("transport.congestion_control=dctcp", "switch.ecn_kmax=65kB")
+    assert given == {**step, "ns3::FabricSwitch::EcnKmax": "65000"}
+    assert attributes("transport.congestion_control=dctcp", "switch.ecn=false") == {"ns3::FabricSwitch::Ecn": "false"}
