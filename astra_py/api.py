@@ -29,14 +29,12 @@ from astra_py.engines.registry import make_engine
 from astra_py.engines.resolve import engine_options, transport_model
 from astra_py.engines.routes import route_paths
 from astra_py.errors import AstraPyError, ConfigError
-from astra_py.hardware import accelerator
 from astra_py.platforms import build_platform
 from astra_py.results.build import build_result
 from astra_py.results.checks import require_work
 from astra_py.results.estimate import Estimate, estimate_run
 from astra_py.results.record import RunRecord
-from astra_py.workloads import CollectiveCall, TraceBuilder, read_astra_text, training_trace
-from astra_py.workloads.dlrm import DlrmJob
+from astra_py.workloads import CollectiveCall, TraceBuilder, build_job
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -200,22 +198,8 @@ class Run:
     def _read(self) -> tuple[Trace, tuple[str, ...]]:
         if self._alone is not None:
             return self._trace_alone(*self._alone), ()
-        workload = self.scenario.require_workload()
-        if workload.kind == "dlrm":
-            job = DlrmJob(workload, self.platform.ranks, accelerator(self.scenario.platform.accelerator))
-            return job.trace, job.notes
-        model = read_astra_text(workload.path)
-        trace = training_trace(
-            model,
-            ranks=self.platform.ranks,
-            iterations=workload.iterations,
-            compute_unit_ps=workload.compute_unit,
-            compute_scale=workload.compute_scale,
-            comm_scale=workload.comm_scale,
-        )
-        scales = [("compute times", workload.compute_scale), ("collective sizes", workload.comm_scale)]
-        scaled = [f"{what} are scaled by {scale:g}" for what, scale in scales if scale != 1]
-        return trace, (*model.account(workload.compute_unit), *scaled)
+        job = build_job(self.scenario, self.platform.ranks)
+        return job.trace, job.notes
 
     def _trace_alone(self, kind: str, size_bytes: int, group: tuple[int, ...] | None) -> Trace:
         ranks = self.platform.ranks

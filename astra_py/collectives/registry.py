@@ -16,6 +16,7 @@ from astra_py.collectives.partition import chunk_payloads, equal_matrix
 from astra_py.collectives.schedule import Template
 from astra_py.collectives.system import SystemModel
 from astra_py.errors import ConfigError, did_you_mean
+from astra_py.plugins import Registry, file_of
 from astra_py.workloads.calls import COLLECTIVE_KINDS
 
 __all__ = [
@@ -45,7 +46,9 @@ DEFAULT_ALGORITHMS = {
 Algorithm = Callable[[ScheduleBuilder, "Group", Any], None]
 AlgorithmT = TypeVar("AlgorithmT", bound=Algorithm)
 
-_algorithms: dict[str, dict[str, Algorithm]] = {kind: {} for kind in COLLECTIVE_KINDS}
+_algorithms: dict[str, Registry[Algorithm]] = {
+    kind: Registry("astra_py.collectives", f"{kind} algorithm", is_replaceable=True) for kind in COLLECTIVE_KINDS
+}
 
 
 class Group:
@@ -96,7 +99,7 @@ def collective(kind: str, *, name: str) -> Callable[[AlgorithmT], AlgorithmT]:
     Parameters
     ----------
     kind : the collective, one of :data:`~astra_py.workloads.COLLECTIVE_KINDS`.
-    name : what ``collective.<kind>`` in a scenario calls it; registering a name again replaces it.
+    name : what ``collective.<kind>`` in a scenario calls it; registering a name again replaces it, but for a plug-in.
 
     Returns
     -------
@@ -125,7 +128,7 @@ def collective(kind: str, *, name: str) -> Callable[[AlgorithmT], AlgorithmT]:
         except TypeError:
             third = "matrix" if kind in MATRIX_KINDS else "size_bytes"
             raise ConfigError(f"{kind} algorithm {name!r}: a function of (build, group, {third}) is needed") from None
-        _algorithms[kind][name] = function
+        _algorithms[kind].add(name, function)
         return function
 
     return register
@@ -136,11 +139,11 @@ def algorithm_names(kind: str) -> tuple[str, ...]:
 
     Raises
     ------
-    ConfigError : an unknown kind.
+    ConfigError : an unknown kind, or a broken plug-in.
     """
     if kind not in _algorithms:
         raise ConfigError(_unknown("collective", kind, _runnable_kinds()))
-    return tuple(_algorithms[kind])
+    return _algorithms[kind].names()
 
 
 def require_runnable(kind: str) -> None:
@@ -155,21 +158,31 @@ def require_runnable(kind: str) -> None:
 
 
 def _runnable_kinds() -> tuple[str, ...]:
-    return tuple(kind for kind, algorithms in _algorithms.items() if algorithms)
+    return tuple(kind for kind, algorithms in _algorithms.items() if algorithms.names())
 
 
 def find_algorithm(kind: str, name: str) -> Algorithm:
     """Return the function registered as ``name`` for ``kind``.
 
+    ``file:PATH.py`` and ``file:PATH.py:NAME`` are what a file of one's own registers, ``file:PATH.xml`` is an algorithm
+    of MSCCL (:mod:`astra_py.collectives.msccl`).
+
     Raises
     ------
-    ConfigError : no such kind or name; the message has the nearest one and all that are allowed.
+    ConfigError : no such kind or name; the message has the nearest one and all that are allowed. Or a file or plug-in
+        is broken.
     """
-    require_runnable(kind)
-    allowed = algorithm_names(kind)
-    if name not in allowed:
-        raise ConfigError(_unknown(f"{kind} algorithm", name, allowed))
-    return _algorithms[kind][name]
+    if kind not in _algorithms:
+        raise ConfigError(_unknown("collective", kind, _runnable_kinds()))
+    path = file_of(name)
+    if path is not None and path.suffix == ".xml":
+        from astra_py.collectives.msccl import msccl_algorithm
+
+        return msccl_algorithm(kind, path)
+    # Plug-ins are loaded when a name is not known, so not while the package registers what it finds here itself.
+    if path is None and name not in _algorithms[kind]:
+        require_runnable(kind)
+    return _algorithms[kind].find(name)
 
 
 def build_template(

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from astra_py.config.explain import explain
 from astra_py.config.scenario import Scenario
 from astra_py.errors import ConfigError
+from astra_py.plugins import FILE
 
 __all__ = ["load_scenario"]
 
@@ -44,14 +45,15 @@ def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[st
     path = None if isinstance(source, Mapping) else Path(source)
     tree = copy.deepcopy(dict(source)) if isinstance(source, Mapping) else _read(Path(source))
     if path is not None:
-        _place_workload(tree, path.parent)
+        _place_files(tree, path.parent)
     for override in overrides:
         _apply(tree, override)
     try:
         scenario = Scenario.model_validate(tree)
     except ValidationError as error:
         raise ConfigError(_listed(path, explain(error, Scenario))) from None
-    if scenario.workload is not None and not scenario.workload.path.is_file():
+    workload_path = None if scenario.workload is None else scenario.workload.input_path
+    if scenario.workload is not None and workload_path is not None and not workload_path.is_file():
         problem = f"workload.file: {scenario.workload.file!r} is not a file; allowed: the path of a workload file"
         raise ConfigError(_listed(path, [problem]))
     scenario._source_path = path
@@ -69,10 +71,15 @@ def _read(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}: not TOML: {error}") from error
 
 
-def _place_workload(tree: dict[str, Any], folder: Path) -> None:
+def _place_files(tree: dict[str, Any], folder: Path) -> None:
+    """Take relative paths of a scenario file from its own folder."""
     workload = tree.get("workload")
     if isinstance(workload, dict) and isinstance(workload.get("file"), str) and workload["file"].strip():
         workload["file"] = str(folder / workload["file"])
+    for table in tree.values():
+        for key, value in table.items() if isinstance(table, dict) else ():
+            if isinstance(value, str) and value.startswith(FILE) and value != FILE:
+                table[key] = f"{FILE}{folder / value.removeprefix(FILE)}"
 
 
 def _apply(tree: dict[str, Any], override: str) -> None:

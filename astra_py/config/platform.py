@@ -7,7 +7,7 @@ import math
 from fractions import Fraction
 from typing import Annotated, ClassVar
 
-from astra_py.config.rules import Choice, Count, Flag, Number, QuantityRule
+from astra_py.config.rules import Choice, Count, Flag, Number, QuantityRule, Registered
 from astra_py.config.scale_up import LONGEST_DELAY, PcieConfig, ScaleUpConfig
 from astra_py.config.table import Condition, FieldError, Ns3Attribute, Table, parameter
 from astra_py.hardware import accelerator, accelerators
@@ -18,6 +18,7 @@ __all__ = ["MOST_RANKS", "PlatformConfig"]
 #: Ranks of the largest platform that a scenario may ask for.
 MOST_RANKS = 2**20
 
+_KINDS = ("single_switch", "ring", "leaf_spine", "zion", "zionex")
 _MACHINES = ("zion", "zionex")
 _LEAVES = ("leaf_spine", *_MACHINES)
 
@@ -38,7 +39,7 @@ class PlatformConfig(Table):
 
     key: ClassVar[str] = "platform"
 
-    kind: Annotated[str, Choice("single_switch", "ring", "leaf_spine", "zion", "zionex")] = parameter(
+    kind: Annotated[str, Registered("astra_py.topologies", *_KINDS)] = parameter(
         "single_switch",
         "Shape: all ranks on one switch; in a ring; on leaf switches of which each has one link to every spine switch; "
         "or in machines on such leaves, their accelerators joined by a scale-up switch inside, with a NIC of its own "

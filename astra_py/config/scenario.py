@@ -23,6 +23,7 @@ from astra_py.config.table import FieldError, Table, parameter
 from astra_py.config.transport import TransportConfig
 from astra_py.config.workload import WorkloadConfig
 from astra_py.errors import ConfigError
+from astra_py.plugins import FILE, file_of
 from astra_py.units import TIME, format_rate, format_time, parse_time
 
 __all__ = ["AnalyticConfig", "LimitsConfig", "Scenario"]
@@ -132,12 +133,22 @@ class Scenario(Table):
             an input file cannot be read.
         """
         values = self.resolved()
-        contents = b""
-        if self.workload is not None:
-            values["workload"]["file"] = self.workload.path.name
-            try:
-                contents = self.workload.path.read_bytes()
-            except OSError as error:
-                raise ConfigError(f"workload.file: {self.workload.file!r} cannot be read: {error.strerror}") from error
+        contents = []
+        if self.workload is not None and (path := self.workload.input_path) is not None:
+            values["workload"]["file"] = path.name
+            contents.append(_contents("workload.file", path))
+        for name, table in sorted(values.items()):
+            for key, value in sorted(table.items()) if isinstance(table, dict) else ():
+                if isinstance(value, str) and (path := file_of(value)) is not None:
+                    table[key] = f"{FILE}{value.removeprefix(FILE).removeprefix(str(path.parent))}"
+                    contents.append(_contents(f"{name}.{key}", path))
         text = json.dumps(values, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode() + b"\0" + contents).hexdigest()
+        return hashlib.sha256(b"\0".join([text.encode(), *(contents or [b""])])).hexdigest()
+
+
+def _contents(key: str, path: Path) -> bytes:
+    """The bytes of an input file."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"{key}: {str(path)!r} cannot be read: {error.strerror}") from error

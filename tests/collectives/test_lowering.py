@@ -43,7 +43,8 @@ def trace_of(*calls: CollectiveCall, ranks: int = 6) -> Trace:
 @pytest.fixture
 def own_algorithms(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a test register algorithms that are gone after it."""
-    monkeypatch.setattr(registry, "_algorithms", {kind: dict(names) for kind, names in registry._algorithms.items()})
+    for own in registry._algorithms.values():
+        monkeypatch.setattr(own, "_known", dict(own._known))
 
 
 def test_operations_are_the_traces_nodes() -> None:
