@@ -4,7 +4,8 @@
 Blocks by collective, of each chunk. all_reduce, broadcast and reduce: block b is the b-th of equal parts (floor or
 ceil, the larger first) of the buffer, of as many as the messages name. reduce_scatter, all_gather, gather and scatter:
 block i is the i-th of n such parts of the array, the segment of rank i. all_to_all and all_to_all_v: block
-``s * n + d`` is what rank s has for rank d. barrier: block i is the news that rank i has come, of 0 bytes. sendrecv:
+``s * n + d`` is what rank s has for rank d. Where the messages of these name more blocks than there are, each block is
+cut into that many parts more: block ``i * parts + p`` is the p-th part of block i. barrier: block i is the news that rank i has come, of 0 bytes. sendrecv:
 block 0 is the message. The root of broadcast, reduce, gather and scatter is member 0.
 """
 
@@ -77,7 +78,11 @@ def promises_of(template: Template, payload: int | NDArray[np.int64]) -> list[Pr
         raise CheckError(
             f"{template.collective} {template.algorithm}, {n} ranks: {chunks} chunks, and its bytes make {len(parts)}"
         )
-    return [_promise(template, part, chunk if chunks > 1 else None) for chunk, part in enumerate(parts)]
+    promises = [_promise(template, part, chunk if chunks > 1 else None) for chunk, part in enumerate(parts)]
+    if template.collective not in (*MATRIX_KINDS, *_BY_SEGMENT):
+        return promises
+    named = int(template.block.max(initial=0))
+    return [_in_parts(promise, named // len(promise.block_bytes) + 1) for promise in promises]
 
 
 def _promise(template: Template, payload: int | NDArray[np.int64], chunk: int | None) -> Promise:
@@ -139,6 +144,24 @@ def _exchange(n: int, matrix: NDArray[np.int64]) -> Promise:
         (dst, block),
         src,
         lambda block: f"the block of rank {block // n} for rank {block % n}",
+    )
+
+
+def _in_parts(promise: Promise, parts: int) -> Promise:
+    """``promise`` with every block cut into parts, which are blocks then: ``block * parts + part``."""
+    if parts == 1:
+        return promise
+
+    def cut(rank: Ids, block: Ids) -> Places:
+        return np.repeat(rank, parts), (block[:, np.newaxis].astype(np.int64) * parts + np.arange(parts)).ravel()
+
+    floor, larger = np.divmod(promise.block_bytes[:, np.newaxis], parts)
+    return _new(
+        (floor + (np.arange(parts) < larger)).ravel(),
+        cut(promise.start_rank, promise.start_block),
+        cut(promise.end_rank, promise.end_block),
+        np.repeat(promise.end_from, parts).astype(np.int64),
+        lambda block: f"part {block % parts} of {promise.name(block // parts)}",
     )
 
 
