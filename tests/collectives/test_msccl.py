@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Algorithms of MSCCL's XML: the same messages and times as the built-in ones, and what is wrong is named by its line."""
+"""MSCCL's XML: the same messages and times as the built-in algorithms, and what is wrong is named by its line."""
 
 from __future__ import annotations
 
