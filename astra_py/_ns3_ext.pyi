@@ -10,7 +10,104 @@ import numpy
 import numpy.typing
 import typing
 
-__all__: list[str] = ["NetworkRun", "PacketRun", "RouteTable", "attributes", "run_analytic", "trace_sources"]
+__all__: list[str] = [
+    "CongestionTrial",
+    "NetworkRun",
+    "PacketRun",
+    "RouteTable",
+    "attributes",
+    "run_analytic",
+    "trace_sources",
+]
+
+class CongestionTrial:
+    """
+    The congestion control of one flow, moved step by step: times in ps, sizes in bytes, rates in bit/s.
+    """
+    def __init__(
+        self,
+        type_name: str,
+        attributes: collections.abc.Mapping[str, str],
+        *,
+        line_rate_bps: typing.SupportsInt | typing.SupportsIndex,
+        base_round_trip_ps: typing.SupportsInt | typing.SupportsIndex,
+        hops: typing.SupportsInt | typing.SupportsIndex,
+        payload_bytes: typing.SupportsInt | typing.SupportsIndex,
+        packet_line_bytes: typing.SupportsInt | typing.SupportsIndex,
+    ) -> None:
+        """
+        A new flow under the control of that ns-3 class, its attributes as text. Raises ConfigError when there is no such class, attribute or value.
+        """
+    def ack(
+        self,
+        now_ps: typing.SupportsInt | typing.SupportsIndex,
+        *,
+        newly_acked_bytes: typing.SupportsInt | typing.SupportsIndex = 0,
+        in_flight_bytes: typing.SupportsInt | typing.SupportsIndex = 0,
+        acked_psn: typing.SupportsInt | typing.SupportsIndex = 0,
+        sent_psn: typing.SupportsInt | typing.SupportsIndex = 0,
+        packets: typing.SupportsInt | typing.SupportsIndex = 1,
+        marked_packets: typing.SupportsInt | typing.SupportsIndex = 0,
+        round_trip_ps: typing.SupportsInt | typing.SupportsIndex = -1,
+        telemetry: collections.abc.Sequence[
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+            ]
+        ] = [],
+        path: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> None:
+        """
+        An acknowledgement; a hop of telemetry is (time_ps, sent_bytes, queue_bytes, rate_bps).
+        """
+    def cnp(self, now_ps: typing.SupportsInt | typing.SupportsIndex) -> None:
+        """
+        A congestion notification.
+        """
+    def inspect(self) -> dict[str, float]:
+        """
+        The control's inner state by name.
+        """
+    def loss(self, now_ps: typing.SupportsInt | typing.SupportsIndex) -> None:
+        """
+        The receiver told of a gap.
+        """
+    def sent(
+        self, now_ps: typing.SupportsInt | typing.SupportsIndex, line_bytes: typing.SupportsInt | typing.SupportsIndex
+    ) -> None:
+        """
+        A packet starts on the wire.
+        """
+    def timeout(self, now_ps: typing.SupportsInt | typing.SupportsIndex) -> None:
+        """
+        Nothing was heard of packets.
+        """
+    def timer(self, now_ps: typing.SupportsInt | typing.SupportsIndex) -> None:
+        """
+        The time of next_timer_ps has come.
+        """
+    @property
+    def cnp_delay_ps(self) -> int: ...
+    @property
+    def cnp_interval_ps(self) -> int: ...
+    @property
+    def has_acted(self) -> bool: ...
+    @property
+    def next_timer_ps(self) -> int: ...
+    @property
+    def rate_bps(self) -> int: ...
+    @property
+    def telemetry_bytes(self) -> int: ...
+    @property
+    def uses_cnp(self) -> bool: ...
+    @property
+    def uses_ecn(self) -> bool: ...
+    @property
+    def uses_round_trip(self) -> bool: ...
+    @property
+    def window_bytes(self) -> int: ...
 
 class NetworkRun:
     """

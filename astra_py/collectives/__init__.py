@@ -4,7 +4,7 @@
 Importing the package registers the built-in algorithms.
 """
 
-from astra_py.collectives import all_gather, all_reduce, all_to_all, reduce_scatter, send_recv  # noqa: F401  (each registers its algorithms)
+from astra_py.collectives import built_in, built_in_forms  # noqa: F401  (each registers what it names)
 from astra_py.collectives.bandwidth import algorithm_bytes, bus_bytes, bus_factor
 from astra_py.collectives.builder import Dep, Hold, ScheduleBuilder
 from astra_py.collectives.closed_forms import ClosedForm, closed_form, register_closed_form
@@ -20,12 +20,13 @@ from astra_py.collectives.registry import (
     collective,
     find_algorithm,
 )
-from astra_py.collectives.schedule import EdgeOn, OpKind, OuterKind, PoolOrder, Schedule, Template
+from astra_py.collectives.schedule import Combine, EdgeOn, OpKind, OuterKind, PoolOrder, Schedule, Template
 from astra_py.collectives.system import SystemModel
 
 __all__ = [
     "DEFAULT_ALGORITHMS",
     "ClosedForm",
+    "Combine",
     "Dep",
     "EdgeOn",
     "Group",

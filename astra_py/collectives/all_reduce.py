@@ -1,34 +1,58 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""All-reduce algorithms."""
+"""All-reduce algorithms that go among all members alike; for levels see :mod:`astra_py.collectives.hierarchical`."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from astra_py.collectives.builder import ScheduleBuilder
-from astra_py.collectives.machines import members_by_machine
-from astra_py.collectives.partition import segment_bytes
-from astra_py.collectives.patterns import (
-    Teams,
-    direct_all_reduce,
-    direct_gather,
-    direct_scatter,
-    ring_all_reduce,
-    ring_steps,
-)
+from astra_py.collectives.halving import doubling_all_reduce, halving_all_reduce, power_of_two
+from astra_py.collectives.patterns import Teams, direct_all_reduce, ring_all_reduce
 from astra_py.collectives.registry import Group, collective
+from astra_py.collectives.rings import rail_orders, ring_orders, teams_of_rings
+from astra_py.collectives.trees import Tree, double_tree_parents, pieces_of
 
-__all__ = ["direct", "hierarchical", "ring"]
+__all__ = [
+    "direct",
+    "double_binary_tree",
+    "halving_doubling",
+    "rail",
+    "recursive_doubling",
+    "ring",
+    "ring_bidirectional",
+]
 
 
 @collective("all_reduce", name="ring")
 def ring(build: ScheduleBuilder, group: Group, size_bytes: int) -> None:
-    """Reduce-scatter, then all-gather, round one ring: 2(n - 1) steps, each rank to the next one (Patarasuk 2009).
+    """Reduce-scatter, then all-gather, round a ring: 2(n - 1) steps, each rank to the next one (Patarasuk 2009).
 
     In step k rank r sends segment (r - k) mod n, which is what it received in step k - 1, so that a send waits for the
-    previous receive and, in the first half, for its reduction.
+    previous receive and, in the first half, for its reduction. With ``SystemModel.rings`` above 1 the buffer is parted
+    among as many rings.
     """
-    ring_all_reduce(build, Teams.whole_group(group.size, size_bytes), scatter="reduce_scatter", gather="all_gather")
+    teams = teams_of_rings(ring_orders(group, build.system.rings), size_bytes, is_by_owner=False)
+    ring_all_reduce(build, teams, scatter="reduce_scatter", gather="all_gather")
+
+
+@collective("all_reduce", name="ring_bidirectional")
+def ring_bidirectional(build: ScheduleBuilder, group: Group, size_bytes: int) -> None:
+    """A ring for each half of the buffer, one in each direction: both directions of its links are in use."""
+    orders = ring_orders(group, build.system.rings)
+    teams = teams_of_rings(np.concatenate([orders, orders[:, ::-1]]), size_bytes, is_by_owner=False)
+    ring_all_reduce(build, teams, scatter="reduce_scatter", gather="all_gather")
+
+
+@collective("all_reduce", name="rail")
+def rail(build: ScheduleBuilder, group: Group, size_bytes: int) -> None:
+    """As many rings as a machine has members, each of which goes between machines along a rail of its own.
+
+    Raises
+    ------
+    ConfigError : the machines have unequal numbers of members.
+    """
+    teams = teams_of_rings(rail_orders(group, "all_reduce algorithm 'rail'"), size_bytes, is_by_owner=False)
+    ring_all_reduce(build, teams, scatter="reduce_scatter", gather="all_gather")
 
 
 @collective("all_reduce", name="direct")
@@ -37,42 +61,27 @@ def direct(build: ScheduleBuilder, group: Group, size_bytes: int) -> None:
     direct_all_reduce(build, Teams.whole_group(group.size, size_bytes), scatter="reduce_scatter", gather="all_gather")
 
 
-@collective("all_reduce", name="hierarchical")
-def hierarchical(build: ScheduleBuilder, group: Group, size_bytes: int) -> None:
-    """Reduce-scatter inside each machine, all-reduce of its segments along the rails, all-gather inside.
+@collective("all_reduce", name="halving_doubling")
+def halving_doubling(build: ScheduleBuilder, group: Group, size_bytes: int) -> None:
+    """Reduce-scatter by recursive halving, all-gather by recursive doubling, for any number of ranks (Rabenseifner)."""
+    teams = Teams.whole_group(group.size, size_bytes, power_of_two(group.size))
+    halving_all_reduce(build, teams, scatter="reduce_scatter", gather="all_gather")
 
-    With N machines of L members, rank l of each machine gets segment l of L, all-reduces it with the ranks l of the
-    other machines in N parts, and gathers what the others of its machine have got. Of M bytes a rank sends 2(L - 1)/L M
-    inside and 2(N - 1)/(N L) M between machines. Each level is ``"ring"`` or ``"direct"``, by
-    ``SystemModel.all_reduce_inside`` and ``all_reduce_between``.
 
-    Raises
-    ------
-    ConfigError : the machines have unequal numbers of members.
+@collective("all_reduce", name="recursive_doubling")
+def recursive_doubling(build: ScheduleBuilder, group: Group, size_bytes: int) -> None:
+    """Few steps and many bytes: in log2 n steps, whole buffers with the rank whose number differs in one bit."""
+    doubling_all_reduce(build, Teams.whole_group(group.size, size_bytes, 1), phase=None)
+
+
+@collective("all_reduce", name="double_binary_tree")
+def double_binary_tree(build: ScheduleBuilder, group: Group, size_bytes: int) -> None:
+    """Each half of the buffer goes up and down a binary tree of its own, in pieces of ``SystemModel.piece_bytes``.
+
+    Who has two children in one tree has none in the other, so that no rank sends or receives more than twice the buffer
+    (Sanders, Speck and Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan", 2009).
     """
-    members = members_by_machine(group, "all_reduce algorithm 'hierarchical'")
-    machines, local = members.shape
-    blocks = np.arange(group.size).reshape(local, machines)
-    part_bytes = segment_bytes(size_bytes, group.size).reshape(local, machines)
-    inside = Teams(
-        members,
-        np.broadcast_to(part_bytes.sum(axis=1), members.shape),
-        np.broadcast_to(blocks, (machines, local, machines)),
-    )
-    rails = Teams(members.T, part_bytes, blocks[..., np.newaxis])
-    is_ring = build.system.all_reduce_inside == "ring"
-    if local > 1:
-        if is_ring:
-            ring_steps(build, inside, range(1, local), None, is_reducing=True, phase="reduce_scatter inside")
-        else:
-            direct_scatter(build, inside, phase="reduce_scatter inside")
-    if machines > 1:
-        build.begin_phase("all_reduce between")
-        all_reduce = ring_all_reduce if build.system.all_reduce_between == "ring" else direct_all_reduce
-        all_reduce(build, rails, scatter=None, gather=None)
-    if local > 1:
-        build.begin_phase("all_gather inside")
-        if is_ring:
-            ring_steps(build, inside, range(local - 1), None, is_reducing=False, phase=None)
-        else:
-            direct_gather(build, inside, None, phase=None)
+    pieces = pieces_of(size_bytes, build.system.piece_bytes, multiple=2)
+    for parent, part in zip(double_tree_parents(group.size), np.split(np.arange(len(pieces)), 2), strict=True):
+        tree = Tree(build, parent, pieces[part], part)
+        tree.broadcast(tree.reduce("reduce"), "broadcast")

@@ -87,6 +87,7 @@ class ScheduleBuilder:
         self._sections = Sections()
         self._phase = collective
         self._gates: Ids | None = None
+        self._opened = 0
 
     def begin_chunk(self) -> None:
         """Let all that is added from here on belong to the next chunk, and to its first phase.
@@ -102,9 +103,12 @@ class ScheduleBuilder:
     def begin_phase(self, phase: str) -> None:
         """Let all that is added from here on belong to the next phase of this chunk, called ``phase`` where not given.
 
-        The first phase is there from the beginning, by the collective's name.
+        The first phase is there from the beginning, by the collective's name; where nothing was added yet, it gets
+        this one.
         """
         self._phase = phase
+        if self._count == self._opened:
+            return
         self._open(self._sections.begin_phase(self._count, len(self._columns["kind"])), 0, phase)
 
     def send(
@@ -283,6 +287,7 @@ class ScheduleBuilder:
         if before:
             after = [dep for section in before for dep in self._parts(section)]
             self._gates = self.compute(np.arange(self.ranks), duration_ps, after, phase=phase)
+        self._opened = self._count
 
     def _parts(self, section: Section) -> list[Dep]:
         """What each rank's part of a section ends with: local work, messages sent, messages that have arrived."""

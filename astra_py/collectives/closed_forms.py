@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Closed forms of flat algorithms: bytes per rank and uncontended time, from sizes alone.
+"""Closed forms of algorithms among all members alike: bytes per rank and uncontended time, from sizes alone.
 
-They share nothing with the builder and its algorithms, so that they can check them. Those of two levels are in
-:mod:`astra_py.collectives.level_forms`.
+They share nothing with the builder and its algorithms, so that they can check them. The forms themselves are in
+:mod:`~astra_py.collectives.flat_forms`, :mod:`~astra_py.collectives.step_forms` and
+:mod:`~astra_py.collectives.rooted_forms`; those that depend on machines or on how the collectives were told to work
+have :mod:`astra_py.collectives.level_forms`.
 """
 
 from __future__ import annotations
@@ -17,7 +19,17 @@ from numpy.typing import NDArray
 from astra_py.collectives.registry import Algorithm, algorithm_names, find_algorithm
 from astra_py.errors import ConfigError
 
-__all__ = ["ClosedForm", "Pairs", "closed_form", "has_closed_form", "register_closed_form"]
+__all__ = [
+    "ClosedForm",
+    "Column",
+    "Pairs",
+    "closed_form",
+    "cut",
+    "form_of_pairs",
+    "has_closed_form",
+    "pair_totals",
+    "register_closed_form",
+]
 
 Column = NDArray[np.int64]
 
@@ -91,119 +103,27 @@ def closed_form(kind: str, algorithm: str) -> ClosedForm:
     return _closed_forms[kind, algorithm][0]
 
 
-def _cut(size_bytes: int, parts: int) -> Column:
+def cut(size_bytes: int, parts: int) -> Column:
     """Floor or ceil of size / parts, the first ones larger; apart from the builder's own rule on purpose."""
     return np.array([(size_bytes + parts - 1 - i) // parts for i in range(parts)], dtype=np.int64)
 
 
-def _ring_pairs(sent: Column) -> Pairs:
-    rank = np.arange(len(sent))
-    return rank, np.roll(rank, -1), sent
-
-
-def _direct_pairs(matrix: Column) -> Pairs:
-    src, dst = np.nonzero(~np.eye(len(matrix), dtype=bool))
-    return src, dst, matrix[src, dst]
-
-
-def _ring_all_reduce_sent(ranks: int, size_bytes: int) -> Column:
-    # Each half passes on all segments but one: rank r never sends segment r + 1 while reducing, nor r + 2 while
-    # gathering.
-    segment = _cut(size_bytes, ranks)
-    return 2 * size_bytes - np.roll(segment, -1) - np.roll(segment, -2)
-
-
-def _ring_reduce_scatter_sent(ranks: int, size_bytes: int) -> Column:
-    return size_bytes - _cut(size_bytes, ranks)
-
-
-def _ring_all_gather_sent(ranks: int, size_bytes: int) -> Column:
-    # What the next rank has from the beginning is not sent to it.
-    return size_bytes - np.roll(_cut(size_bytes, ranks), -1)
-
-
-def _direct_reduce_scatter_bytes(ranks: int, size_bytes: int) -> tuple[Column, Column]:
-    segment = _cut(size_bytes, ranks)
-    return size_bytes - segment, (ranks - 1) * segment
-
-
-def _direct_all_gather_bytes(ranks: int, size_bytes: int) -> tuple[Column, Column]:
-    received, sent = _direct_reduce_scatter_bytes(ranks, size_bytes)
+def pair_totals(ranks: int, pairs: Pairs) -> tuple[Column, Column]:
+    """Bytes that each rank sends and receives, from those of pairs."""
+    src, dst, size_bytes = pairs
+    sent, received = np.zeros(ranks, dtype=np.int64), np.zeros(ranks, dtype=np.int64)
+    np.add.at(sent, src, size_bytes)
+    np.add.at(received, dst, size_bytes)
     return sent, received
 
 
-def _direct_all_reduce_bytes(ranks: int, size_bytes: int) -> tuple[Column, Column]:
-    sent = size_bytes + (ranks - 2) * _cut(size_bytes, ranks)
-    return sent, sent
-
-
-def _matrix_bytes(ranks: int, matrix: Column) -> tuple[Column, Column]:
-    own = np.diagonal(matrix)
-    return matrix.sum(axis=1) - own, matrix.sum(axis=0) - own
-
-
-def _sendrecv_bytes(ranks: int, size_bytes: int) -> tuple[Column, Column]:
-    return np.array([size_bytes, 0], dtype=np.int64), np.array([0, size_bytes], dtype=np.int64)
-
-
-def _sendrecv_pairs(ranks: int, size_bytes: int) -> Pairs:
-    return np.array([0]), np.array([1]), np.array([size_bytes], dtype=np.int64)
-
-
-def _largest(rank_bytes: tuple[Column, Column]) -> tuple[int, int]:
-    return int(max(column.max() for column in rank_bytes)), 1
-
-
-def _segments(ranks: int, size_bytes: int) -> Column:
-    """Matrix whose entry (s, d) is segment d."""
-    return np.broadcast_to(_cut(size_bytes, ranks), (ranks, ranks))
-
-
-def _ring(sent: Callable[[int, int], Column], halves: int) -> ClosedForm:
-    """A ring of ``halves`` times n - 1 steps in which each rank sends ``sent``(ranks, size) bytes to the next."""
-    return ClosedForm(
-        rank_bytes=lambda ranks, size_bytes: (sent(ranks, size_bytes), np.roll(sent(ranks, size_bytes), 1)),
-        steps=lambda ranks: halves * (ranks - 1),
-        wire_bytes=lambda ranks, size_bytes: (halves * (ranks - 1) * size_bytes, ranks),
-        pair_bytes=lambda ranks, size_bytes: _ring_pairs(sent(ranks, size_bytes)),
-    )
-
-
-def _direct(
-    rank_bytes: Callable[[int, int], tuple[Column, Column]], pairs: Callable[[int, int], Column], steps: int
+def form_of_pairs(
+    pairs: Callable[[int, Any], Pairs], steps: Callable[[int], int], wire_bytes: Callable[[int, Any], tuple[int, int]]
 ) -> ClosedForm:
-    """``steps`` exchanges of everyone with everyone; ``pairs`` has the bytes of both together."""
+    """A form whose bytes per rank are those of its pairs."""
     return ClosedForm(
-        rank_bytes=rank_bytes,
-        steps=lambda ranks: steps,
-        wire_bytes=lambda ranks, size_bytes: (steps * (ranks - 1) * size_bytes, ranks),
-        pair_bytes=lambda ranks, size_bytes: _direct_pairs(pairs(ranks, size_bytes)),
+        rank_bytes=lambda ranks, payload: pair_totals(ranks, pairs(ranks, payload)),
+        steps=steps,
+        wire_bytes=wire_bytes,
+        pair_bytes=pairs,
     )
-
-
-_BUILT_IN = {
-    ("all_reduce", "ring"): _ring(_ring_all_reduce_sent, halves=2),
-    ("all_reduce", "direct"): _direct(
-        _direct_all_reduce_bytes, lambda ranks, size: _segments(ranks, size) + _segments(ranks, size).T, steps=2
-    ),
-    ("reduce_scatter", "ring"): _ring(_ring_reduce_scatter_sent, halves=1),
-    ("reduce_scatter", "direct"): _direct(_direct_reduce_scatter_bytes, _segments, steps=1),
-    ("all_gather", "ring"): _ring(_ring_all_gather_sent, halves=1),
-    ("all_gather", "direct"): _direct(_direct_all_gather_bytes, lambda ranks, size: _segments(ranks, size).T, steps=1),
-    # Equal parts: rank s has segment d for rank d, as in a reduce-scatter.
-    ("all_to_all", "direct"): _direct(_direct_reduce_scatter_bytes, _segments, steps=1),
-    ("all_to_all_v", "direct"): ClosedForm(
-        rank_bytes=_matrix_bytes,
-        steps=lambda ranks: 1,
-        wire_bytes=lambda ranks, matrix: _largest(_matrix_bytes(ranks, matrix)),
-        pair_bytes=lambda ranks, matrix: _direct_pairs(matrix),
-    ),
-    ("sendrecv", "direct"): ClosedForm(
-        rank_bytes=_sendrecv_bytes,
-        steps=lambda ranks: 1,
-        wire_bytes=lambda ranks, size_bytes: (size_bytes, 1),
-        pair_bytes=_sendrecv_pairs,
-    ),
-}
-for (_kind, _algorithm), _form in _BUILT_IN.items():
-    register_closed_form(_kind, _algorithm, _form)

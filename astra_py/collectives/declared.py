@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from astra_py.collectives.closed_forms import Column, Pairs, closed_form, has_closed_form
+from astra_py.collectives.closed_forms import Column, Pairs, closed_form, has_closed_form, pair_totals
 from astra_py.collectives.dataflow import check_dataflow
 from astra_py.collectives.level_forms import has_level_form, level_form
-from astra_py.collectives.registry import DEFAULT_ALGORITHMS, in_order_of_appearance
+from astra_py.collectives.partition import chunk_payloads
+from astra_py.collectives.registry import DEFAULT_ALGORITHMS, WHOLE_KINDS, in_order_of_appearance
 from astra_py.collectives.schedule import Schedule, Template
 from astra_py.collectives.system import SystemModel
 from astra_py.errors import ConfigError
@@ -100,10 +102,7 @@ def declared_level_bytes(
 
 
 class _Calls:
-    """What each call of a Trace moves; calls of equal shape are worked out once.
-
-    Chunks make no difference to it: the segments of a rank in all chunks are its segment of the whole.
-    """
+    """What each call of a Trace moves, chunk by chunk; calls of equal shape are worked out once."""
 
     def __init__(
         self,
@@ -125,12 +124,13 @@ class _Calls:
         key = self._key(call)
         if key not in self._rank_bytes:
             kind, algorithm, ranks = call.kind, self._algorithm(call), len(call.group)
-            if id(call) in self._templates or (
-                has_level_form(kind, algorithm) and not has_closed_form(kind, algorithm)
-            ):
-                self._rank_bytes[key] = _totals(ranks, self.pairs(call))
+            if id(call) in self._templates or self._is_by_level(kind, algorithm):
+                self._rank_bytes[key] = pair_totals(ranks, self.pairs(call))
             else:
-                self._rank_bytes[key] = closed_form(kind, algorithm).rank_bytes(ranks, call.payload)
+                form = closed_form(kind, algorithm)
+                each = [form.rank_bytes(ranks, part) for part in self._chunks(call)]
+                sent, received = (np.sum(columns, axis=0) for columns in zip(*each, strict=True))
+                self._rank_bytes[key] = (sent, received)
         return self._rank_bytes[key]
 
     def pairs(self, call: CollectiveCall) -> Pairs:
@@ -144,15 +144,28 @@ class _Calls:
         kind, algorithm = call.kind, self._algorithm(call)
         if (template := self._templates.get(id(call))) is not None:
             return _template_pairs(template)
-        if has_level_form(kind, algorithm) and not has_closed_form(kind, algorithm):
-            return level_form(kind, algorithm).pair_bytes(self._machines(call), call.payload, self._system)
+        if self._is_by_level(kind, algorithm):
+            by_level = level_form(kind, algorithm)
+            return _joined(
+                [by_level.pair_bytes(self._machines(call), part, self._system) for part in self._chunks(call)]
+            )
         form = closed_form(kind, algorithm)
         if form.pair_bytes is None:
             raise ConfigError(
                 f"the closed form of {kind} algorithm {algorithm!r} has no pair_bytes, so that its bytes inside and "
                 "between machines are unknown"
             )
-        return form.pair_bytes(len(call.group), call.payload)
+        return _joined([form.pair_bytes(len(call.group), part) for part in self._chunks(call)])
+
+    def _chunks(self, call: CollectiveCall) -> list[Any]:
+        """Sizes or byte matrices of a call's chunks."""
+        chunks = 1 if call.kind in WHOLE_KINDS else self._system.chunks
+        return [*chunk_payloads(call.payload, chunks, len(call.group))] if chunks > 1 else [call.payload]
+
+    def _is_by_level(self, kind: str, algorithm: str) -> bool:
+        """Whether the form of machines and system counts; closed forms are those of one ring."""
+        is_of_one_ring = self._system.rings == 1
+        return has_level_form(kind, algorithm) and not (is_of_one_ring and has_closed_form(kind, algorithm))
 
     def _algorithm(self, call: CollectiveCall) -> str:
         return call.algorithm or self._algorithms.get(call.kind, "")
@@ -189,9 +202,6 @@ def _template_pairs(template: Template) -> Pairs:
     return src, dst, template.size_bytes[is_send]
 
 
-def _totals(ranks: int, pairs: Pairs) -> tuple[Column, Column]:
-    src, dst, size_bytes = pairs
-    sent, received = np.zeros(ranks, dtype=np.int64), np.zeros(ranks, dtype=np.int64)
-    np.add.at(sent, src, size_bytes)
-    np.add.at(received, dst, size_bytes)
-    return sent, received
+def _joined(pairs: list[Pairs]) -> Pairs:
+    src, dst, size_bytes = (np.concatenate(column) for column in zip(*pairs, strict=True))
+    return src, dst, size_bytes

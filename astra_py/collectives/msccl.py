@@ -67,23 +67,18 @@ def _require_size(algorithm: MscclAlgorithm, payload: int | NDArray[np.int64]) -
     if size_bytes < algorithm.least_bytes or (most is not None and size_bytes > most):
         limits = f"{algorithm.least_bytes:,} B or more" if most is None else f"{algorithm.least_bytes:,} to {most:,} B"
         raise ConfigError(f"{algorithm.path}: it is for {limits} (minBytes, maxBytes), not for {size_bytes:,} B")
-    if algorithm.kind == "all_reduce" or algorithm.parts == 1:
-        return
-    parts = np.asarray(payload) if not isinstance(payload, int) else np.array([payload])
-    whole = algorithm.parts if not isinstance(payload, int) else algorithm.chunks
-    if (parts % whole).any():
-        raise ConfigError(
-            f"{algorithm.path}: {size_bytes:,} B are not cut into nchunksperloop={algorithm.chunks} equal chunks"
-        )
 
 
 def _block_bytes(algorithm: MscclAlgorithm, payload: int | NDArray[np.int64]) -> NDArray[np.int64]:
-    """Bytes of every block, by its number."""
+    """Bytes of every block, by its number; parts are larger first, as everywhere."""
     if not isinstance(payload, int):
-        return np.repeat(payload.ravel() // algorithm.parts, algorithm.parts)
-    if algorithm.kind == "all_reduce" or algorithm.parts == 1:
+        wholes = payload.ravel()
+    elif algorithm.kind == "all_reduce":
         return segment_bytes(payload, algorithm.chunks)
-    return np.full(algorithm.chunks, payload // algorithm.chunks, dtype=np.int64)
+    else:
+        wholes = segment_bytes(payload, algorithm.ranks)
+    floor, larger = np.divmod(wholes, algorithm.parts)
+    return (floor + (np.arange(algorithm.parts)[:, np.newaxis] < larger)).ravel()
 
 
 def _add(build: ScheduleBuilder, actions: list[Action], block_bytes: NDArray[np.int64]) -> None:

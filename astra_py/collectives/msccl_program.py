@@ -3,7 +3,7 @@
 
 Steps are taken in an order that their dependencies allow, with the content of every chunk of every buffer: a block of
 the collective's data, and the set of ranks whose contributions are in it. Blocks are those of
-:mod:`astra_py.collectives.promises`, each cut into ``MscclAlgorithm.parts`` parts where that is not all_reduce.
+:mod:`astra_py.collectives.promises`; a part of a rank is cut into ``MscclAlgorithm.parts`` of them.
 """
 
 from __future__ import annotations
@@ -282,9 +282,11 @@ class _Program:
         """The block in each chunk of the input."""
         kind, ranks, parts = self.algorithm.kind, self.algorithm.ranks, self.algorithm.parts
         if kind == "all_gather":
-            return [gpu * parts + part for part in range(parts)]
+            return [part * ranks + gpu for part in range(parts)]
+        if kind == "reduce_scatter":
+            return [part * ranks + owner for owner in range(ranks) for part in range(parts)]
         if kind == "all_to_all":
-            return [(gpu * ranks + dst) * parts + part for dst in range(ranks) for part in range(parts)]
+            return [(part * ranks + gpu) * ranks + dst for dst in range(ranks) for part in range(parts)]
         return list(range(self.algorithm.chunks))
 
     def require_promise(self) -> None:
@@ -296,11 +298,11 @@ class _Program:
                 owner, part = divmod(offset, parts)
                 block, wanted = offset, everyone
                 if kind == "reduce_scatter":
-                    block = gpu * parts + offset
+                    block = offset * ranks + gpu
                 elif kind == "all_gather":
-                    wanted = 1 << owner
+                    block, wanted = part * ranks + owner, 1 << owner
                 elif kind == "all_to_all":
-                    block, wanted = (owner * ranks + gpu) * parts + part, 1 << owner
+                    block, wanted = (part * ranks + owner) * ranks + gpu, 1 << owner
                 held = self.contents.get(self._at(gpu, Place("o", offset)))
                 where = f"{self.algorithm.path}: gpu {gpu} ends with {Place('o', offset)}"
                 if held is None:

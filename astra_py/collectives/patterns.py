@@ -7,15 +7,16 @@ members, and member i is the owner of segment i. Segments of 0 bytes are not sen
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from astra_py.collectives.builder import Hold, Pools, ScheduleBuilder
+from astra_py.collectives.builder import Dep, Hold, Pools, ScheduleBuilder
 from astra_py.collectives.partition import segment_bytes
-from astra_py.collectives.schedule import EdgeOn
+from astra_py.collectives.schedule import Combine, EdgeOn
 
 __all__ = [
     "Teams",
@@ -23,6 +24,7 @@ __all__ = [
     "direct_gather",
     "direct_scatter",
     "in_flight",
+    "post",
     "ring_all_reduce",
     "ring_steps",
 ]
@@ -56,10 +58,56 @@ class Teams:
         return len(self.members[0])
 
     @classmethod
-    def whole_group(cls, ranks: int, size_bytes: int) -> Teams:
-        """One team of all members of a group of ``ranks``, with a segment each of a buffer of ``size_bytes``."""
-        members = np.arange(ranks)[np.newaxis]
-        return cls(members, segment_bytes(size_bytes, ranks)[np.newaxis], members[..., np.newaxis])
+    def whole_group(cls, ranks: int, size_bytes: int, segments: int | None = None) -> Teams:
+        """One team of all members of a group, and a buffer in as many segments, or in one for each member."""
+        count = ranks if segments is None else segments
+        return cls(
+            np.arange(ranks)[np.newaxis],
+            segment_bytes(size_bytes, count)[np.newaxis],
+            np.arange(count)[np.newaxis, :, np.newaxis],
+        )
+
+
+def post(
+    build: ScheduleBuilder,
+    src: Ids,
+    dst: Ids,
+    size_bytes: Ids,
+    blocks: Ids,
+    after: Sequence[Dep] = (),
+    *,
+    phase: str | None = None,
+    combine: Combine = Combine.KEEP,
+    is_limited: bool = False,
+) -> Ids:
+    """Messages of any shape s; those of 0 bytes are not sent and have the number -1.
+
+    Parameters
+    ----------
+    src, dst, size_bytes : of shape s, or broadcast to it.
+    blocks : of shape [s, b].
+    after : numbers of shape [s, k] each.
+    is_limited : whether ``SystemModel.in_flight`` holds for them.
+    """
+    is_sent = size_bytes > 0
+    sent = np.full(size_bytes.shape, -1, dtype=np.int64)
+    senders = np.broadcast_to(src, is_sent.shape)[is_sent]
+    sent[is_sent] = build.send(
+        senders,
+        np.broadcast_to(dst, is_sent.shape)[is_sent],
+        size_bytes[is_sent],
+        [Dep(_rows(dep.ids, is_sent), dep.on) for dep in after],
+        phase=phase,
+        blocks=_rows(blocks, is_sent),
+        combine=combine,
+        pools=in_flight(build, senders) if is_limited else (),
+    )
+    return sent
+
+
+def _rows(values: Any, is_sent: NDArray[np.bool_]) -> Ids:
+    rows: Ids = np.broadcast_to(values, (*is_sent.shape, values.shape[-1]))[is_sent]
+    return rows
 
 
 def ring_steps(
@@ -92,16 +140,15 @@ def ring_steps(
     for step in steps:
         segment = np.broadcast_to((member - step) % n, teams.members.shape)
         size_bytes = teams.size_bytes[team, segment]
-        is_sent = size_bytes > 0
-        sent = np.full(is_sent.shape, -1, dtype=np.int64)
-        sent[is_sent] = build.send(
-            teams.members[is_sent],
-            following[is_sent],
-            size_bytes[is_sent],
-            ready[is_sent],
+        sent = post(
+            build,
+            teams.members,
+            following,
+            size_bytes,
+            teams.blocks[team, segment],
+            [Dep(ready[..., np.newaxis])],
             phase=phase,
-            blocks=teams.blocks[team, segment][is_sent],
-            combine=is_reducing,
+            combine=Combine.ADD if is_reducing else Combine.KEEP,
         )
         ready = np.roll(sent, 1, axis=1)
         if is_reducing:
@@ -128,7 +175,16 @@ def direct_scatter(build: ScheduleBuilder, teams: Teams, *, phase: str | None) -
     n, member = teams.size, np.arange(teams.size)[:, np.newaxis]
     other = (member + np.arange(1, n)) % n
     size_bytes = teams.size_bytes[:, other]
-    sent = _post(build, teams, other, size_bytes, teams.blocks[:, other], None, is_reducing=True, phase=phase)
+    sent = post(
+        build,
+        teams.members[..., np.newaxis],
+        teams.members[:, other],
+        size_bytes,
+        teams.blocks[:, other],
+        phase=phase,
+        combine=Combine.ADD,
+        is_limited=True,
+    )
     # Member r gets its segment from r - 1, r - 2, ..., which sent it as their 1st, 2nd, ... message.
     received = sent[:, (member - np.arange(1, n)) % n, np.arange(n - 1)]
     is_there = received >= 0
@@ -144,8 +200,16 @@ def direct_gather(build: ScheduleBuilder, teams: Teams, ready: Ids | None, *, ph
     other = (member + np.arange(1, n)) % n
     own = np.broadcast_to(member, other.shape)
     size_bytes = teams.size_bytes[:, own]
-    after = None if ready is None else np.broadcast_to(ready[..., np.newaxis], size_bytes.shape)
-    _post(build, teams, other, size_bytes, teams.blocks[:, own], after, is_reducing=False, phase=phase)
+    post(
+        build,
+        teams.members[..., np.newaxis],
+        teams.members[:, other],
+        size_bytes,
+        teams.blocks[:, own],
+        [] if ready is None else [Dep(ready[..., np.newaxis, np.newaxis])],
+        phase=phase,
+        is_limited=True,
+    )
 
 
 def direct_all_reduce(build: ScheduleBuilder, teams: Teams, *, scatter: str | None, gather: str | None) -> None:
@@ -161,31 +225,3 @@ def in_flight(build: ScheduleBuilder, src: Ids) -> Pools:
     if build.system.in_flight is None:
         return ()
     return Hold(build.pool(np.arange(build.ranks), build.system.in_flight)[src], release_on=EdgeOn.ACKED)
-
-
-def _post(
-    build: ScheduleBuilder,
-    teams: Teams,
-    other: Ids,
-    size_bytes: Ids,
-    blocks: Ids,
-    after: Ids | None,
-    *,
-    is_reducing: bool,
-    phase: str | None,
-) -> Ids:
-    """Messages [t, n, n - 1] from each member to each ``other`` [n, n - 1]; -1 where there is nothing to send."""
-    is_sent = size_bytes > 0
-    src = np.broadcast_to(teams.members[..., np.newaxis], size_bytes.shape)[is_sent]
-    sent = np.full(size_bytes.shape, -1, dtype=np.int64)
-    sent[is_sent] = build.send(
-        src,
-        teams.members[:, other][is_sent],
-        size_bytes[is_sent],
-        None if after is None else after[is_sent],
-        phase=phase,
-        blocks=blocks[is_sent],
-        combine=is_reducing,
-        pools=in_flight(build, src),
-    )
-    return sent

@@ -3,10 +3,11 @@
 
 Blocks by collective, of each chunk. all_reduce, broadcast and reduce: block b is the b-th of equal parts (floor or
 ceil, the larger first) of the buffer, of as many as the messages name. reduce_scatter, all_gather, gather and scatter:
-block i is the i-th of n such parts of the array, the segment of rank i. all_to_all and all_to_all_v: block
-``s * n + d`` is what rank s has for rank d. Where the messages of these name more blocks than there are, each block is
-cut into that many parts more: block ``i * parts + p`` is the p-th part of block i. barrier: block i is the news that rank i has come, of 0 bytes. sendrecv:
-block 0 is the message. The root of broadcast, reduce, gather and scatter is member 0.
+block i is the i-th of n such parts of the array, the segment of rank i; where the messages name more blocks than n, the
+segments are cut in parts once more, and block j n + i is the j-th part of segment i. all_to_all and all_to_all_v: block
+``s * n + d`` is what rank s has for rank d, of n * n that may be cut in the same way. barrier: block i is the news that
+rank i has come, of 0 bytes. sendrecv: block 0 is the message. The root of broadcast, reduce, gather and scatter is
+member 0.
 """
 
 from __future__ import annotations
@@ -78,22 +79,18 @@ def promises_of(template: Template, payload: int | NDArray[np.int64]) -> list[Pr
         raise CheckError(
             f"{template.collective} {template.algorithm}, {n} ranks: {chunks} chunks, and its bytes make {len(parts)}"
         )
-    promises = [_promise(template, part, chunk if chunks > 1 else None) for chunk, part in enumerate(parts)]
-    if template.collective not in (*MATRIX_KINDS, *_BY_SEGMENT):
-        return promises
-    named = int(template.block.max(initial=0))
-    return [_in_parts(promise, named // len(promise.block_bytes) + 1) for promise in promises]
+    return [_promise(template, part, chunk if chunks > 1 else None) for chunk, part in enumerate(parts)]
 
 
 def _promise(template: Template, payload: int | NDArray[np.int64], chunk: int | None) -> Promise:
     n, kind = template.ranks, template.collective
     if kind in MATRIX_KINDS and not isinstance(payload, int):
-        return _exchange(n, payload)
+        return _exchange(n, payload, _layers(template, chunk, n * n))
     if isinstance(payload, int):
         if kind in _ANY_PARTS:
             return _parts(template, payload, chunk)
         if kind in _BY_SEGMENT:
-            return _segments(kind, segment_bytes(payload, n))
+            return _segments(kind, segment_bytes(payload, n), _layers(template, chunk, n))
         if kind == "barrier":
             return _segments("all_gather", np.zeros(n, dtype=np.int64), is_news=True)
         if kind == "sendrecv":
@@ -109,60 +106,60 @@ def _promise(template: Template, payload: int | NDArray[np.int64], chunk: int | 
 def _parts(template: Template, size_bytes: int, chunk: int | None) -> Promise:
     """A buffer cut into as many parts as its messages name."""
     n, kind = template.ranks, template.collective
-    blocks = template.block
-    if chunk is not None:
-        blocks = blocks[np.repeat(template.chunk == chunk, np.diff(template.block_ptr))]
     # Parts of a buffer smaller than the number of parts are 1 byte or none, however many parts there are.
-    parts = max(int(blocks.max(initial=0)) + 1, 1)
+    parts = max(int(_blocks(template, chunk).max(initial=0)) + 1, 1)
     everywhere, at_root = _everywhere(n, parts), (np.zeros(parts, dtype=np.int64), np.arange(parts))
     start = at_root if kind == "broadcast" else everywhere
     end = at_root if kind == "reduce" else everywhere
     source = 0 if kind == "broadcast" else EVERYONE
-    return _new(segment_bytes(size_bytes, parts), start, end, np.full(len(end[0]), source), _segment_name)
+    return _new(segment_bytes(size_bytes, parts), start, end, np.full(len(end[0]), source), _segment_namer(parts, 1))
 
 
-def _segments(kind: str, sizes: Column, *, is_news: bool = False) -> Promise:
-    """An array whose segment i is rank i's."""
+def _layers(template: Template, chunk: int | None, whole: int) -> int:
+    """Into how many parts the messages cut each of the ``whole`` blocks that there are at least."""
+    return max(int(_blocks(template, chunk).max(initial=0)) // whole + 1, 1)
+
+
+def _blocks(template: Template, chunk: int | None) -> NDArray[np.int32]:
+    if chunk is None:
+        return template.block
+    of_chunk: NDArray[np.int32] = template.block[np.repeat(template.chunk == chunk, np.diff(template.block_ptr))]
+    return of_chunk
+
+
+def _segments(kind: str, sizes: Column, layers: int = 1, *, is_news: bool = False) -> Promise:
+    """An array whose segment i is rank i's, and block j * n + i part j of it."""
     n = len(sizes)
-    everywhere, own, at_root = _everywhere(n, n), (np.arange(n), np.arange(n)), (np.zeros(n, np.int64), np.arange(n))
+    block, rank = np.arange(layers * n), np.tile(np.arange(n), layers)
+    everywhere, own, at_root = _everywhere(n, layers * n), (rank, block), (np.zeros_like(block), block)
     start, end, source = {
-        "reduce_scatter": (everywhere, own, np.full(n, EVERYONE)),
-        "all_gather": (own, everywhere, everywhere[1]),
-        "gather": (own, at_root, np.arange(n)),
-        "scatter": (at_root, own, np.zeros(n, np.int64)),
+        "reduce_scatter": (everywhere, own, np.full(layers * n, EVERYONE)),
+        "all_gather": (own, everywhere, everywhere[1] % n),
+        "gather": (own, at_root, rank),
+        "scatter": (at_root, own, np.zeros_like(block)),
     }[kind]
-    name = _news_name if is_news else _segment_name
-    return _new(sizes, start, end, source, name, is_news=is_news)
-
-
-def _exchange(n: int, matrix: NDArray[np.int64]) -> Promise:
-    src, dst = _everywhere(n, n)
-    block = np.arange(n * n, dtype=np.int32)
     return _new(
-        np.asarray(matrix, dtype=np.int64).ravel(),
-        (src, block),
-        (dst, block),
-        src,
-        lambda block: f"the block of rank {block // n} for rank {block % n}",
+        _cut(sizes, layers), start, end, source, _news_name if is_news else _segment_namer(n, layers), is_news=is_news
     )
 
 
-def _in_parts(promise: Promise, parts: int) -> Promise:
-    """``promise`` with every block cut into parts, which are blocks then: ``block * parts + part``."""
-    if parts == 1:
-        return promise
+def _exchange(n: int, matrix: NDArray[np.int64], layers: int) -> Promise:
+    src, dst = (np.tile(column, layers) for column in _everywhere(n, n))
+    block = np.arange(layers * n * n, dtype=np.int32)
 
-    def cut(rank: Ids, block: Ids) -> Places:
-        return np.repeat(rank, parts), (block[:, np.newaxis].astype(np.int64) * parts + np.arange(parts)).ravel()
+    def name(block: int) -> str:
+        part, pair = divmod(block, n * n)
+        whole = f"the block of rank {pair // n} for rank {pair % n}"
+        return whole if layers == 1 else f"part {part} of {whole}"
 
-    floor, larger = np.divmod(promise.block_bytes[:, np.newaxis], parts)
-    return _new(
-        (floor + (np.arange(parts) < larger)).ravel(),
-        cut(promise.start_rank, promise.start_block),
-        cut(promise.end_rank, promise.end_block),
-        np.repeat(promise.end_from, parts).astype(np.int64),
-        lambda block: f"part {block % parts} of {promise.name(block // parts)}",
-    )
+    return _new(_cut(np.asarray(matrix, dtype=np.int64).ravel(), layers), (src, block), (dst, block), src, name)
+
+
+def _cut(sizes: Column, layers: int) -> Column:
+    """Sizes of all parts, those of one layer after the other, each floor or ceil of its whole, the larger first."""
+    floor, larger = np.divmod(sizes, layers)
+    parts: Column = (floor + (np.arange(layers)[:, np.newaxis] < larger)).ravel()
+    return parts
 
 
 def _new(
@@ -192,8 +189,10 @@ def _ids(*values: int) -> Column:
     return np.array(values, dtype=np.int64)
 
 
-def _segment_name(block: int) -> str:
-    return f"segment {block}"
+def _segment_namer(segments: int, layers: int) -> Callable[[int], str]:
+    if layers == 1:
+        return lambda block: f"segment {block}"
+    return lambda block: f"part {block // segments} of segment {block % segments}"
 
 
 def _news_name(block: int) -> str:

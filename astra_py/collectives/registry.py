@@ -22,6 +22,7 @@ from astra_py.workloads.calls import COLLECTIVE_KINDS
 __all__ = [
     "DEFAULT_ALGORITHMS",
     "MATRIX_KINDS",
+    "WHOLE_KINDS",
     "Group",
     "algorithm_names",
     "build_template",
@@ -40,8 +41,16 @@ DEFAULT_ALGORITHMS = {
     "all_gather": "ring",
     "all_to_all": "direct",
     "all_to_all_v": "direct",
+    "broadcast": "tree",
+    "reduce": "tree",
+    "gather": "direct",
+    "scatter": "direct",
+    "barrier": "dissemination",
     "sendrecv": "direct",
 }
+
+#: Kinds that are never cut into chunks.
+WHOLE_KINDS = ("sendrecv", "barrier")
 
 Algorithm = Callable[[ScheduleBuilder, "Group", Any], None]
 AlgorithmT = TypeVar("AlgorithmT", bound=Algorithm)
@@ -199,8 +208,8 @@ def build_template(
     kind, name : collective and algorithm.
     group : the members, or how many there are.
     payload : the size in bytes; a byte matrix for all_to_all_v, and allowed for all_to_all.
-    system : the endpoint's figures and the number of chunks; a sendrecv is always one message. By default there is one
-        chunk, and reductions take no time.
+    system : the endpoint's figures and the number of chunks; a sendrecv and a barrier are never cut. By default there
+        is one chunk, and reductions take no time.
 
     Raises
     ------
@@ -211,7 +220,7 @@ def build_template(
         group = Group(tuple(range(group)))
     build = ScheduleBuilder(kind, name, group.size, system)
     if group.size > 1:
-        chunks = 1 if kind == "sendrecv" else build.system.chunks
+        chunks = 1 if kind in WHOLE_KINDS else build.system.chunks
         for chunk, part in enumerate(chunk_payloads(_as_argument(kind, group.size, payload), chunks, group.size)):
             if chunk:
                 build.begin_chunk()

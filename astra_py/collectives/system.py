@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from astra_py.collectives.schedule import EdgeOn
+from astra_py.collectives.schedule import EdgeOn, Template
 from astra_py.errors import ConfigError, did_you_mean
 
 __all__ = ["SystemModel"]
@@ -17,7 +18,7 @@ __all__ = ["SystemModel"]
 REDUCTION_PASSES = 3
 
 #: Algorithms of one level of a hierarchical all-reduce.
-LEVEL_ALGORITHMS = ("ring", "direct")
+LEVEL_ALGORITHMS = ("ring", "direct", "halving_doubling")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,8 +34,14 @@ class SystemModel:
     in_flight : most unacknowledged messages of one rank in one direct exchange, or None for no limit.
     endpoint_delay_ps : what passes before a rank begins a further chunk, as before it begins a collective.
     chunks : how many chunks a collective is cut into.
-    all_reduce_inside, all_reduce_between : the algorithms inside and between machines of a hierarchical all-reduce,
-        ``"ring"`` or ``"direct"``.
+    all_reduce_inside, all_reduce_between : the algorithms inside and between machines of a hierarchical all-reduce, of
+        :data:`LEVEL_ALGORITHMS`. Several levels between machines have one each, the lowest first, as ``"direct/ring"``,
+        or all the same.
+    machines_per_group : of the levels between machines but the highest one, how many machines form a group, how many
+        groups form a further one, and so on.
+    rings : how many rings a ring algorithm parts the data among.
+    piece_bytes : most bytes of the pieces in which trees and chains pass a buffer on.
+    measure : the time in ps of a template among these ranks, for the algorithm ``"auto"``; None where there is none.
 
     Raises
     ------
@@ -49,6 +56,10 @@ class SystemModel:
     chunks: int = 1
     all_reduce_inside: str = "direct"
     all_reduce_between: str = "ring"
+    machines_per_group: tuple[int, ...] = ()
+    rings: int = 1
+    piece_bytes: int = 128 * 1024
+    measure: Callable[[Template, tuple[int, ...]], int] | None = None
 
     def __post_init__(self) -> None:
         for key, value in (
@@ -57,13 +68,34 @@ class SystemModel:
         ):
             if value is not None and value < 1:
                 raise ConfigError(f"{key} = {value}: allowed is a number above 0, or none")
-        if self.chunks < 1:
-            raise ConfigError(f"collective.chunks = {self.chunks}: allowed is a number above 0")
-        for key in ("all_reduce_inside", "all_reduce_between"):
-            name = getattr(self, key)
-            if name not in LEVEL_ALGORITHMS:
-                hint = did_you_mean(name, LEVEL_ALGORITHMS)
-                raise ConfigError(f"collective.{key} = {name!r}; allowed: {', '.join(LEVEL_ALGORITHMS)}{hint}")
+        for key, count in (("chunks", self.chunks), ("rings", self.rings), ("tree_piece", self.piece_bytes)):
+            if count < 1:
+                raise ConfigError(f"collective.{key} = {count}: allowed is a number above 0")
+        if any(size < 2 for size in self.machines_per_group):
+            raise ConfigError(f"collective.machines_per_group = {self.machines_per_group}: allowed are numbers above 1")
+        for key, names in (
+            ("all_reduce_inside", [self.all_reduce_inside]),
+            ("all_reduce_between", self.all_reduce_between.split("/")),
+        ):
+            for name in names:
+                if name not in LEVEL_ALGORITHMS:
+                    hint = did_you_mean(name, LEVEL_ALGORITHMS)
+                    raise ConfigError(f"collective.{key} = {name!r}; allowed: {', '.join(LEVEL_ALGORITHMS)}{hint}")
+
+    def between_algorithms(self, levels: int) -> list[str]:
+        """Return the algorithm of each of so many levels between machines, the lowest first.
+
+        Raises
+        ------
+        ConfigError : ``all_reduce_between`` names another number of them.
+        """
+        names = self.all_reduce_between.split("/")
+        if len(names) not in (1, levels):
+            raise ConfigError(
+                f"collective.all_reduce_between = {self.all_reduce_between!r} names {len(names)} levels, and "
+                f"collective.machines_per_group makes {levels}; allowed: one name, or {levels}"
+            )
+        return names * levels if len(names) == 1 else names
 
     def reduction_ps(self, size_bytes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the time of a local reduction of each of ``size_bytes``, i64 in ps: three passes over memory.

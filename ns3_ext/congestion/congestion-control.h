@@ -6,8 +6,10 @@
 #include "telemetry.h"
 
 #include "ns3/object.h"
+#include "ns3/ptr.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,7 +19,12 @@
 namespace ns3
 {
 
-/// What a control is told of an acknowledgement. All bytes are payload.
+/**
+ * What a control is told of an acknowledgement. All bytes are payload.
+ *
+ * Where several queue pairs share a control, sums over them: bytes in flight, and packets
+ * acknowledged in order and packets sent so far as ackedPsn and sentPsn.
+ */
 struct AckReport
 {
     TimePs now{0};
@@ -30,7 +37,8 @@ struct AckReport
     TimePs roundTrip{
         NEVER_PS}; ///< Since the newest packet it covers was sent; NEVER_PS if unknown.
     std::span<const TelemetryHop>
-        telemetry{}; ///< Of that packet, sender first; empty if not asked.
+        telemetry{};  ///< Of that packet, sender first; empty if not asked.
+    uint64_t path{0}; ///< Of that packet; the same number where it took the same ports.
 };
 
 /// What a control knows of a flow before its first packet.
@@ -55,28 +63,50 @@ class FlowControl
     virtual ~FlowControl() = default;
 
     /// An acknowledgement came.
-    virtual void OnAck(const AckReport& report) = 0;
+    virtual void OnAck(const AckReport& /* report */)
+    {
+    }
 
     /// A congestion notification came.
-    virtual void OnCnp(TimePs now) = 0;
+    virtual void OnCnp(TimePs /* now */)
+    {
+    }
 
     /// A packet starts on the wire: its line bytes.
-    virtual void OnSent(TimePs now, uint32_t lineBytes) = 0;
+    virtual void OnSent(TimePs /* now */, uint32_t /* lineBytes */)
+    {
+    }
 
-    /// Packets are to be sent again.
-    virtual void OnLoss(TimePs now) = 0;
+    /// Packets are to be sent again, once for each gap that the receiver tells of.
+    virtual void OnLoss(TimePs /* now */)
+    {
+    }
+
+    /// Packets are to be sent again because nothing was heard of them.
+    virtual void OnTimeout(TimePs now)
+    {
+        OnLoss(now);
+    }
 
     /// The time of NextTimer has come.
-    virtual void OnTimer(TimePs now) = 0;
+    virtual void OnTimer(TimePs /* now */)
+    {
+    }
 
     /// When OnTimer wants to be called, or NEVER_PS.
-    virtual TimePs NextTimer() const = 0;
+    virtual TimePs NextTimer() const
+    {
+        return NEVER_PS;
+    }
 
     /// Rate at which line bytes may leave; the line rate where nothing limits it.
     virtual BitRate Rate() const = 0;
 
-    /// Most payload in flight, or 0 for no limit of its own.
-    virtual ByteCount Window() const = 0;
+    /// A packet may start while less payload than this is in flight; 0 for no limit of its own.
+    virtual ByteCount Window() const
+    {
+        return 0;
+    }
 
     /// Whether it ever held the flow back.
     virtual bool HasActed() const = 0;
@@ -105,6 +135,18 @@ class CongestionControl : public Object
         return false;
     }
 
+    /// Shortest time between two CNPs of a flow; 0 where every mark is answered.
+    virtual TimePs CnpInterval() const
+    {
+        return 0;
+    }
+
+    /// From the arrival of a marked packet to its CNP at the receiver's port.
+    virtual TimePs CnpDelay() const
+    {
+        return 0;
+    }
+
     /// Whether data packets are ECN capable.
     virtual bool UsesEcn() const
     {
@@ -123,6 +165,18 @@ class CongestionControl : public Object
         return 0;
     }
 };
+
+/**
+ * Make a congestion control.
+ *
+ * @param typeName Its TypeId, such as "ns3::Dcqcn".
+ * @param attributes Values that are not to be the defaults, as ns-3 reads them from text; it ends
+ *        the process at one that it cannot read at all.
+ * @return The control.
+ * @throws ConfigError when there is no such control, attribute or value.
+ */
+Ptr<CongestionControl> MakeCongestionControl(const std::string& typeName,
+                                             const std::map<std::string, std::string>& attributes);
 
 } // namespace ns3
 

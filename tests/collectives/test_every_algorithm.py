@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,40 +29,62 @@ from astra_py.errors import ConfigError
 from astra_py.workloads import COLLECTIVE_KINDS, CollectiveCall, Trace, TraceBuilder
 
 GROUP_SIZES = [*range(2, 18), 24, 32, 33, 64]
+SLOW_GROUP_SIZES = sorted({*range(2, 65), 128, 256} - set(GROUP_SIZES))
 ALGORITHMS = [(kind, name) for kind in COLLECTIVE_KINDS if kind != "sendrecv" for name in algorithm_names(kind)]
 every_algorithm = pytest.mark.parametrize(("kind", "algorithm"), ALGORITHMS)
 
+#: Algorithms that look at machines; those that need as many members on each; and those for powers of two only.
+BY_MACHINES = {"hierarchical", "pxn", "rail"}
+EQUAL_MACHINES = {"rail"}
+POWERS_OF_TWO = {"halving", "doubling"}
+
+_ONE_EXCHANGE = "equal segments to everyone: which one shows in the data only"
+_GIVEN_A_MATRIX = "the same algorithm, given an equal matrix"
 #: Algorithms that send the same messages in the same order on 2 machines of 8, with the reason.
 ALIKE = {
-    ("all_to_all direct", "all_to_all_v direct"): "the same algorithm, given an equal matrix",
-    ("all_to_all hierarchical", "all_to_all_v hierarchical"): "the same algorithm, given an equal matrix",
+    ("all_to_all direct", "all_to_all_v direct"): _GIVEN_A_MATRIX,
+    ("all_to_all ring", "all_to_all_v ring"): _GIVEN_A_MATRIX,
+    ("all_to_all bruck", "all_to_all_v bruck"): _GIVEN_A_MATRIX,
+    ("all_to_all hierarchical", "all_to_all_v hierarchical"): _GIVEN_A_MATRIX,
+    ("all_to_all pxn", "all_to_all_v pxn"): _GIVEN_A_MATRIX,
     ("all_to_all direct", "reduce_scatter direct"): "both send segment d straight to rank d; the latter adds it up",
     ("all_to_all_v direct", "reduce_scatter direct"): "both send segment d straight to rank d; the latter adds it up",
-    ("all_gather direct", "all_to_all direct"): "equal segments to everyone: which one shows in the data only",
-    ("all_gather direct", "all_to_all_v direct"): "equal segments to everyone: which one shows in the data only",
-    ("all_gather direct", "reduce_scatter direct"): "equal segments to everyone: which one shows in the data only",
+    ("all_gather direct", "all_to_all direct"): _ONE_EXCHANGE,
+    ("all_gather direct", "all_to_all_v direct"): _ONE_EXCHANGE,
+    ("all_gather direct", "reduce_scatter direct"): _ONE_EXCHANGE,
     ("all_gather ring", "reduce_scatter ring"): "the same way round; the latter adds up what it passes on",
 }
 
 
 def payload_of(kind: str, ranks: int, size: int) -> int | NDArray[np.int64]:
-    """``size`` bytes, or for all_to_all_v a matrix of up to that much an entry, about a third of them 0."""
+    """``size`` bytes, none for a barrier; for all_to_all_v a matrix of up to that much an entry, a third of them 0."""
     if kind != "all_to_all_v":
-        return size
+        return 0 if kind == "barrier" else size
     random = np.random.default_rng(ranks)
     return random.integers(0, size + 1, (ranks, ranks)) * (random.random((ranks, ranks)) < 0.7)
 
 
-def machine_sizes(algorithm: str, ranks: int) -> list[int]:
-    """Ranks of a machine to try; flat algorithms do not look at them."""
-    return [local for local in (1, 2, 4, 8) if ranks % local == 0] if algorithm == "hierarchical" else [1]
+def shapes_of(algorithm: str, ranks: int) -> list[NDArray[np.int32]]:
+    """Machines of the members to try: equal and unequal ones; flat algorithms do not look at them."""
+    if algorithm not in BY_MACHINES:
+        return [np.arange(ranks, dtype=np.int32)]
+    equal = [local for local in (1, 2, 4, 8, ranks) if ranks % local == 0 and local <= ranks]
+    unequal = [] if algorithm in EQUAL_MACHINES else [3, 4, max(ranks - 1, 1)]
+    return [np.arange(ranks, dtype=np.int32) // local for local in (*equal, *unequal)]
+
+
+def is_allowed(algorithm: str, ranks: int) -> bool:
+    return algorithm not in POWERS_OF_TWO or ranks & (ranks - 1) == 0
 
 
 def systems_of(kind: str, algorithm: str) -> list[SystemModel]:
-    if (kind, algorithm) != ("all_reduce", "hierarchical"):
-        return [SystemModel(local_memory_bandwidth_bps=10**13)]
-    levels = [("direct", "ring"), ("ring", "direct")]
-    return [SystemModel(all_reduce_inside=inside, all_reduce_between=between) for inside, between in levels]
+    if (kind, algorithm) == ("all_reduce", "hierarchical"):
+        levels = [("direct", "ring", ()), ("ring", "direct", ()), ("direct", "halving_doubling", ())]
+        levels += [("ring", "direct/ring", (2,)), ("direct", "ring/direct/halving_doubling", (3, 2))]
+        return [SystemModel(all_reduce_inside=i, all_reduce_between=b, machines_per_group=g) for i, b, g in levels]
+    if algorithm in ("ring", "ring_bidirectional", "double_binary_tree"):
+        return [SystemModel(local_memory_bandwidth_bps=10**13), SystemModel(rings=3, piece_bytes=1000)]
+    return [SystemModel(local_memory_bandwidth_bps=10**13)]
 
 
 def one_call(kind: str, algorithm: str, payload: int | NDArray[np.int64], group: tuple[int, ...]) -> Trace:
@@ -82,7 +105,7 @@ def check_all(kind: str, algorithm: str, payload: int | NDArray[np.int64], group
     counted = np.zeros((4, trace.ranks), dtype=np.int64)
     for op in np.flatnonzero(template.is_send).tolist():
         src, dst, size = int(template.src[op]), int(template.dst[op]), int(template.size_bytes[op])
-        assert size > 0
+        assert size > 0 or kind == "barrier"
         first = 0 if machine[src] == machine[dst] else 2
         counted[first, ranks[src]] += size
         counted[first + 1, ranks[dst]] += size
@@ -94,22 +117,35 @@ def check_all(kind: str, algorithm: str, payload: int | NDArray[np.int64], group
     assert received.tolist() == (counted[1] + counted[3]).tolist()
 
 
+def check_sizes(kind: str, algorithm: str, ranks: int, sizes: tuple[int, ...]) -> None:
+    if not is_allowed(algorithm, ranks):
+        with pytest.raises(ConfigError, match=f"a power of two of ranks, not {ranks}; allowed for that many: ring"):
+            build_template(kind, algorithm, ranks, 100)
+        return
+    for machine, system, size in product(shapes_of(algorithm, ranks), systems_of(kind, algorithm), sizes):
+        check_all(kind, algorithm, payload_of(kind, ranks, size), Group(tuple(range(ranks)), machine), system)
+
+
 @pytest.mark.parametrize("ranks", GROUP_SIZES)
 @every_algorithm
 def test_data_and_bytes(kind: str, algorithm: str, ranks: int) -> None:
-    sizes = (0, 1, ranks - 1, ranks, 10_007) if ranks <= 12 else (10_007,)
-    for local, system, size in product(machine_sizes(algorithm, ranks), systems_of(kind, algorithm), sizes):
-        group = Group(tuple(range(ranks)), np.arange(ranks, dtype=np.int32) // local)
-        check_all(kind, algorithm, payload_of(kind, ranks, size), group, system)
+    check_sizes(kind, algorithm, ranks, (0, 1, ranks - 1, ranks, 10_007) if ranks <= 8 else (10_007,))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", SLOW_GROUP_SIZES)
+@every_algorithm
+def test_data_and_bytes_of_any_size(kind: str, algorithm: str, ranks: int) -> None:
+    check_sizes(kind, algorithm, ranks, (100_007,))
 
 
 @st.composite
 def groups(draw: st.DrawFn) -> Group:
-    """Members of up to four machines, as many on each, in any order; ranks with gaps."""
-    machines, local = draw(st.integers(1, 4)), draw(st.integers(1, 4))
-    members = draw(st.permutations(range(machines * local)))
-    ranks = draw(st.permutations(range(20)))[: machines * local]
-    return Group(tuple(ranks), np.array([member // local for member in members], dtype=np.int32))
+    """Members of up to four machines, of up to four each, in any order; ranks with gaps."""
+    members = [machine for machine in range(draw(st.integers(1, 4))) for _ in range(draw(st.integers(1, 4)))]
+    shuffled = draw(st.permutations(members))
+    ranks = draw(st.permutations(range(20)))[: len(members)]
+    return Group(tuple(ranks), np.array(shuffled, dtype=np.int32))
 
 
 @settings(deadline=None)
@@ -125,19 +161,44 @@ def groups(draw: st.DrawFn) -> Group:
         chunks=st.integers(1, 4),
         endpoint_delay_ps=st.sampled_from([0, 10]),
         all_reduce_inside=st.sampled_from(["ring", "direct"]),
-        all_reduce_between=st.sampled_from(["ring", "direct"]),
+        all_reduce_between=st.sampled_from(["ring", "direct", "halving_doubling"]),
+        machines_per_group=st.sampled_from([(), (3,)]),
+        rings=st.integers(1, 3),
+        piece_bytes=st.sampled_from([7, 100]),
     ),
 )
 def test_random_groups_sizes_and_systems(which: tuple[str, str], group: Group, size: int, system: SystemModel) -> None:
+    algorithm, members = which[1], np.bincount(group.machines)
+    is_named = algorithm in EQUAL_MACHINES and (members != members[0]).any() and group.size > 1
+    if (group.size > 1 and not is_allowed(algorithm, group.size)) or is_named:
+        with pytest.raises(ConfigError):
+            build_template(*which, group, size, system)
+        return
     check_all(*which, payload_of(which[0], group.size, size), group, system)
 
 
-@pytest.mark.parametrize("kind", ["all_reduce", "all_to_all", "all_to_all_v"])
-def test_unequal_machines_are_refused_by_name(kind: str) -> None:
+def test_unequal_machines_are_refused_by_name() -> None:
     group = Group(tuple(range(10)), np.array([7] * 4 + [3] * 6, dtype=np.int32))
-    message = f"{kind} algorithm 'hierarchical' needs equally many members of its group on each machine, not 4, 6"
+    message = "all_reduce algorithm 'rail' needs equally many members of its group on each machine, not 4, 6"
     with pytest.raises(ConfigError, match=message):
-        build_template(kind, "hierarchical", group, payload_of(kind, 10, 100))
+        build_template("all_reduce", "rail", group, 100)
+
+
+@pytest.mark.parametrize(
+    ("system", "message"),
+    [
+        ({"all_reduce_between": "ring/direct"}, "names 2 levels, and collective.machines_per_group makes 1"),
+        ({"all_reduce_between": "rings"}, "collective.all_reduce_between = 'rings'; allowed: ring, direct"),
+        ({"machines_per_group": (1,)}, "allowed are numbers above 1"),
+        ({"rings": 0}, "collective.rings = 0"),
+        ({"piece_bytes": 0}, "collective.tree_piece = 0"),
+        ({"all_reduce_inside": "halving_doubling"}, "scatters among a power of two of members, not 3; allowed there"),
+    ],
+)
+def test_levels_that_make_no_sense_are_refused(system: dict[str, Any], message: str) -> None:
+    group = Group(tuple(range(6)), np.arange(6, dtype=np.int32) // 3)
+    with pytest.raises(ConfigError, match=message):
+        build_template("all_reduce", "hierarchical", group, 100, SystemModel(**system))
 
 
 def messages(template: Template) -> list[tuple[int, ...]]:
@@ -153,7 +214,7 @@ def test_no_two_algorithms_send_the_same_messages() -> None:
     group, size = (tuple(range(16)), np.repeat(np.arange(2, dtype=np.int32), 8)), 16 * 1000
     found = {}
     for kind, algorithm in ALGORITHMS:
-        payload = np.full((16, 16), size // 16) if kind == "all_to_all_v" else size
+        payload = np.full((16, 16), size // 16) if kind == "all_to_all_v" else 0 if kind == "barrier" else size
         found[f"{kind} {algorithm}"] = messages(build_template(kind, algorithm, Group(*group), payload))
     alike = {tuple(sorted(pair)) for pair in combinations(found, 2) if found[pair[0]] == found[pair[1]]}
     assert alike == set(ALIKE)
