@@ -37,7 +37,7 @@ class Case:
     does_rank_forward: bool = False
     efficiency_ppm: tuple[int, ...] = ()  # of the links; 0, and of those not told, is Ethernet
     losses: tuple[float, ...] = ()  # of the links, both ways; 0 of those not told
-    switch: Switch = Switch()
+    switch: Switch = Switch()  # noqa: RUF009  (frozen)
 
     @property
     def channels(self) -> list[Channel]:
@@ -118,7 +118,7 @@ def random_switch_case(seed: int) -> Case:
     if rng.random() < 0.8:
         case = replace(case, switch=random_switch(rng, case))
     timeout = rng.choice([20, 100, 400]) * 1_000_000 + rng.randrange(10) * 1_000
-    return replace(case, transport=replace(case.transport, timeout_ps=timeout))
+    return replace(case, transport=replace(case.transport, timeout_ps=timeout, is_selective=rng.random() < 0.3))
 
 
 def random_switch(rng: random.Random, case: Case) -> Switch:
@@ -127,7 +127,7 @@ def random_switch(rng: random.Random, case: Case) -> Switch:
     Ranks that forward in a ring have no pauses: they could wait for one another.
     """
     line = case.transport.largest_line
-    depth = rng.randint(0, 6) * line
+    depth = rng.choice([0, 0, 1, 2, 5]) * line
     figures = Switch(
         pfc=not case.does_rank_forward and rng.random() < 0.75,
         lossless_mask=rng.choice([255, 255, 0x80, 0x7F, rng.randrange(256)]),
@@ -136,7 +136,7 @@ def random_switch(rng: random.Random, case: Case) -> Switch:
         reserve=rng.choice([-1, -1, line, 2 * line + 100]),
         headroom=rng.choice([-1, -1, 0, line, rng.randint(1, 8) * line]),
         xon_offset=rng.choice([0, 500, line, 2 * line]),
-        pause_quanta=rng.choice([65535, 65535, 1000, 100, 20]),
+        pause_quanta=rng.choice([65535, 65535, 1000, 100, 32]),
         response_quanta=rng.choice([60, 60, 0, 1, 500]),
         ecn=rng.random() < 0.7,
         ecn_kmin=depth,

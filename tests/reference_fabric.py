@@ -42,7 +42,8 @@ class Channel:
     loss: float = 0.0
 
 
-# What goes along ``route``. ``frame_bytes`` is what it takes of a buffer, ``transit`` its priority where passed on.
+# What goes along ``route``. ``frame_bytes`` is what it takes of a buffer; ``transit`` is its priority wherever it is
+# passed on, and for pauses.
 @dataclass(eq=False, kw_only=True)
 class Frame:
     line_bytes: int
@@ -119,10 +120,10 @@ class Fabric(ABC):
     def is_paused(self, number: int, q: int) -> bool:
         return self.now < self.ports[number].paused_until_ps[q]
 
-    def waiting(self, number: int) -> int:
-        """Return the highest priority of what could leave the port's FIFOs, or -1."""
-        queues = self.ports[number].queues
-        return max((q for q in range(8) if queues[q] and not self.is_paused(number, q)), default=-1)
+    def waiting(self, number: int) -> Frame | None:
+        """Return the frame that would leave the port's FIFOs."""
+        frames = (frame for queue in reversed(self.ports[number].queues) for frame in queue)
+        return next((frame for frame in frames if not self.is_paused(number, frame.transit)), None)
 
     def depth(self, number: int, q: int) -> int:
         """Return the frame bytes of a priority that the port is sending and has waiting."""
@@ -136,7 +137,7 @@ class Fabric(ABC):
 
     def is_idle(self, number: int) -> bool:
         port = self.ports[number]
-        return port.end_ps <= self.now and not port.pfc and self.waiting(number) < 0 and self.offered(number) < 0
+        return not (port.end_ps > self.now or port.pfc or self.waiting(number) or self.offered(number) >= 0)
 
     def pick(self, number: int) -> None:
         port, waiting, offered = self.ports[number], self.waiting(number), self.offered(number)
@@ -144,11 +145,11 @@ class Fabric(ABC):
             return
         if port.pfc:
             self.start_pfc(number, *port.pfc.popleft())
-        elif 0 <= waiting >= offered:
-            frame = port.queues[waiting].popleft()
+        elif waiting and waiting.priority >= offered:
+            port.queues[waiting.priority].remove(waiting)
             if self.switch.ecn_mark_at == "dequeue":
-                self.mark(frame, number)
-            self.start(number, frame)
+                self.mark(waiting, number)
+            self.start(number, waiting)
         elif offered >= 0:
             self.start(number, self.next_packet(number))
 

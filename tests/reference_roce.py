@@ -2,17 +2,19 @@
 """The oracle's queue pair: what both its ends decide. No time passes here.
 
 * A message is cut into packets, numbered through all messages of the queue pair. A window lets it send while its
-  unacknowledged payload is below it. An ACK or NAK names the packet that the receiver expects, and so acknowledges all
-  before. An ACK is made when a packet's last byte arrived; under ``every``, for each N-th packet since the last one;
-  always for a message's last packet, for one that fills the window, and for one that has come before.
+  unacknowledged payload is below it. An ACK or NAK names the packet that it was made for and the one that the receiver
+  expects then, and so acknowledges all before. An ACK is made when a packet's last byte arrived; under ``every``, for
+  each N-th packet since the last one; always for a message's last packet, for one that fills the window, for one that
+  has come before, and for one that comes in order while others are kept.
 * Go-back-N: the receiver drops what comes after a gap and makes one NAK for the gap. On a NAK, and when the timer runs
   out, the sender goes back to the first unacknowledged packet.
-* Selective repeat (IRN, SIGCOMM 2018): the receiver keeps what comes after a gap and makes a NAK for each, which names
-  it too. The first NAK begins a recovery that ends when all sent by then is acknowledged: what is missing before a
-  packet known to have come is sent again, once, before anything new; when the timer runs out, all that is missing.
-* The timer runs while a packet that has an ACK due is unacknowledged; from when the first such was sent, something new
-  was acknowledged, or it ran out. It doubles with each time it runs out in a row. Once set it is not moved: when it
-  fires too early, it is set again.
+* Selective repeat (IRN, SIGCOMM 2018): the receiver keeps what comes after a gap and makes a NAK for each that is new.
+  A NAK or the timer begins a recovery that ends when all sent by then is acknowledged. In it what is missing
+  before a packet known to have come is sent again, before anything new and once until the timer runs out; then also the
+  oldest, and what was sent before the timer's time began.
+* The timer runs while a packet that asked for an ACK is unacknowledged, or as many as the policy answers with one. Its
+  time begins when a packet makes that so, when something new is acknowledged, when it runs out, and when the oldest is
+  selectively repeated, for which it waits. It doubles with each time it runs out until something new is acknowledged.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ class Transport:
 
     @property
     def largest_line(self) -> int:
-        return self.payload + (98 if self.header is None else self.header)
+        return (self.payload + 3) // 4 * 4 + 98 if self.header is None else self.payload + self.header
 
 
 # A packet, whenever and however often it is sent.
@@ -73,17 +75,17 @@ class QueuePair:
     next: int = 0
     highest: int = 0  # one past the last that was ever sent
     unacked: int = 0
-    told: set[int] = field(default_factory=set)  # of those after a gap, what is known to have come
-    lost_before: int = 0  # what is before, and neither acknowledged nor told, is missing
-    repeat: int = 0  # the first that this recovery has not been at
+    asked: int = 0  # one past the last that asked for an ACK
+    told: set[int] = field(default_factory=set)  # known to have come
+    repeated: set[int] = field(default_factory=set)  # since the timer ran out
+    given_up: set[int] = field(default_factory=set)  # when the timer ran out
     recovery_end: int = 0
-    due: int = 0  # one past the last that has an ACK due
     since_ps: int = 0  # the timer's time runs
+    sent_by_then: int = 0  # one past the last that was sent before
     doublings: int = 0
-    is_timer_set: bool = False
     # The receiver's:
     expected: int = 0
-    kept: dict[int, bool] = field(default_factory=dict)  # after a gap, and whether they ask for an ACK
+    kept: set[int] = field(default_factory=set)  # what came after a gap
     unacked_packets: int = 0
     is_nak_made: bool = False
 
@@ -103,28 +105,41 @@ class QueuePair:
         in_flight = self.bytes_before[self.next] - self.bytes_before[self.unacked]
         return self.t.window is None or in_flight < self.t.window
 
+    def missing(self) -> list[int]:
+        """Return what is to be repeated selectively."""
+        if self.unacked >= self.recovery_end:
+            return []
+        before = set(range(self.unacked, max(self.told, default=0))) | self.given_up
+        return sorted(n for n in before - self.told - self.repeated if n >= self.unacked)
+
     def turn(self) -> int | None:
         """Return the number of the packet that would be sent now."""
-        missing = (n for n in range(max(self.repeat, self.unacked), self.lost_before) if n not in self.told)
         is_new_ready = self.next < len(self.packets) and self.is_open()
-        return next(missing, self.next if is_new_ready else None)
+        return next(iter(self.missing()), self.next if is_new_ready else None)
+
+    def is_ack_due(self) -> bool:
+        is_repeat_awaited = self.unacked in self.missing()
+        return not is_repeat_awaited and (self.asked > self.unacked or self.next - self.unacked >= self.every)
 
     def send(self, now: int) -> tuple[int, bool, bool]:
         """Send a packet: its number, whether it asks for an ACK, and whether it is sent for the first time."""
-        number = self.turn()
+        number, was_due = self.turn(), self.is_ack_due()
         assert number is not None
         if number == self.next:
             self.next += 1
         else:
-            self.repeat = number + 1
+            self.repeated.add(number)
         is_new = self.next > self.highest
         self.highest = max(self.highest, self.next)
         asks = self.packets[number].is_last or not self.is_open()
-        if asks or number + 1 - self.unacked >= self.every:
-            if self.due <= self.unacked:
-                self.since_ps = now
-            self.due = max(self.due, number + 1)
+        if asks:
+            self.asked = max(self.asked, number + 1)
+        if self.is_ack_due() and not was_due:
+            self.start_time(now)
         return number, asks, is_new
+
+    def start_time(self, now: int) -> None:
+        self.since_ps, self.sent_by_then = now, self.highest
 
     def receive(self, number: int, asks: bool) -> tuple[str, list[int]]:
         """Take packet ``number``: return "ack", "nak" or "" for what is made, and the messages that are complete."""
@@ -134,50 +149,51 @@ class QueuePair:
             is_nak_due = self.t.is_selective or not self.is_nak_made
             self.is_nak_made = True
             if self.t.is_selective:
-                self.kept[number] = asks
+                self.kept.add(number)
             return "nak" if is_nak_due else "", []
-        first = self.expected
-        self.kept[number] = asks
-        is_asked = False
+        first, is_asked = self.expected, asks or bool(self.kept)
+        self.kept.add(number)
         while self.expected in self.kept:
-            is_asked |= self.kept.pop(self.expected)
+            self.kept.remove(self.expected)
             self.expected += 1
         self.is_nak_made = False
         self.unacked_packets += self.expected - first
         complete = [packet.op for packet in self.packets[first : self.expected] if packet.is_last]
         return "ack" if is_asked or self.unacked_packets >= self.every else "", complete
 
-    def learn(self, expected: int, told: int | None, now: int) -> list[int]:
-        """Hear an ACK, or a NAK made for packet ``told``: return the messages that are acknowledged."""
+    def learn(self, reply: str, expected: int, came: int, now: int) -> list[int]:
+        """Hear an ACK or NAK made when packet ``came`` did: return the messages that are acknowledged."""
         if not self.unacked <= expected <= self.highest:
             return []
         complete = [packet.op for packet in self.packets[self.unacked : expected] if packet.is_last]
         if expected > self.unacked:
-            self.unacked, self.since_ps, self.doublings = expected, now, 0
+            self.unacked, self.doublings = expected, 0
             self.next = max(self.next, expected)
-        if told is not None and self.t.is_selective:
-            self.told.add(told)
-            self.lost_before = max(self.lost_before, told)
-            self.recover()
-        elif told is not None:
-            self.next = self.unacked
+            self.start_time(now)
+        if self.t.is_selective:
+            self.told.add(came)
+            if reply == "nak" and self.unacked >= self.recovery_end:
+                self.recovery_end = self.highest
+        elif reply == "nak":
+            self.go_back()
         return complete
 
-    def recover(self) -> None:
-        if self.unacked >= self.recovery_end:
-            self.recovery_end, self.repeat = self.highest, self.unacked
+    def go_back(self) -> None:
+        self.next = self.asked = self.unacked
 
-    def deadline(self) -> int:
-        return self.since_ps + ((self.t.timeout_ps or 0) << self.doublings)
+    def deadline(self) -> int | None:
+        """Return when the timer runs out, or None."""
+        if self.t.timeout_ps is None or not self.is_ack_due():
+            return None
+        return self.since_ps + (self.t.timeout_ps << self.doublings)
 
-    def time_out(self, now: int) -> bool:
-        """The timer fires: return whether it has run out."""
-        if self.due <= self.unacked or now < self.deadline():
-            return False
-        self.doublings = min(self.doublings + 1, MOST_DOUBLINGS)
-        self.since_ps = now
+    def time_out(self, now: int) -> None:
+        """The timer has run out."""
         if self.t.is_selective:
-            self.lost_before, self.recovery_end, self.repeat = self.highest, self.highest, self.unacked
+            self.recovery_end = self.highest
+            self.given_up = {self.unacked, *range(self.unacked, self.sent_by_then)}
+            self.repeated = set()
         else:
-            self.next = self.unacked
-        return True
+            self.go_back()
+        self.doublings = min(self.doublings + 1, MOST_DOUBLINGS)
+        self.start_time(now)

@@ -38,15 +38,15 @@ class Op:
     priority: int = 0
 
 
-# A packet on its way, or an ACK or NAK (``told``: of what came) whose ``number`` is what the receiver expects.
+# A packet on its way, or what is made of it when it came: an ACK or NAK that tells what the receiver ``expects`` then.
 @dataclass(eq=False, kw_only=True)
 class RoceFrame(Frame):
     qp: QueuePair
     number: int
-    is_data: bool = False
+    kind: str = "data"
     asks: bool = False
     is_first_end: bool = False  # a message's last packet, the first time
-    told: int | None = None
+    expects: int = 0
 
 
 class Simulator(Fabric):
@@ -75,6 +75,7 @@ class Simulator(Fabric):
         self.qps: dict[tuple[int, int, int, int], QueuePair] = {}
         self.nics: dict[int, list[QueuePair]] = defaultdict(list)  # by port
         self.served: dict[tuple[int, int], tuple[int, int]] = defaultdict(lambda: (-1, -1))  # by port and priority
+        self.timers: dict[QueuePair, set[int]] = defaultdict(set)  # the deadlines that are looked after
         self.timeouts = self.naks = self.repeats = 0
         self.posts: dict[tuple[int, int, int], int] = defaultdict(int)
         self.dependants: dict[tuple[int, int], list[int]] = defaultdict(list)
@@ -174,7 +175,6 @@ class Simulator(Fabric):
             is_ecn_capable=True,
             qp=qp,
             number=turn,
-            is_data=True,
             asks=asks,
             is_first_end=is_new and packet.is_last,
         )
@@ -186,33 +186,35 @@ class Simulator(Fabric):
             self.at(self.ports[number].end_ps, lambda: self.notify(op, SENT))
 
     def set_timer(self, qp: QueuePair) -> None:
-        if qp.t.timeout_ps is not None and qp.due > qp.unacked and not qp.is_timer_set:
-            qp.is_timer_set = True
-            self.at(qp.deadline(), lambda: self.time_out(qp))
+        """See to the queue pair at its deadline, if that is still its deadline then."""
+        deadline = qp.deadline()
+        if deadline is not None and deadline not in self.timers[qp]:
+            self.timers[qp].add(deadline)
+            self.at(deadline, lambda: self.time_out(qp, deadline))
 
-    def time_out(self, qp: QueuePair) -> None:
-        qp.is_timer_set = False
-        if qp.time_out(self.now):
+    def time_out(self, qp: QueuePair, deadline: int) -> None:
+        self.timers[qp].discard(deadline)
+        if qp.deadline() == self.now:
+            qp.time_out(self.now)
             self.timeouts += 1
             self.wake(qp.route[0])
-        self.set_timer(qp)
 
     def arrive(self, frame: Frame) -> None:
         assert isinstance(frame, RoceFrame)
         qp = frame.qp
-        if not frame.is_data:
+        if frame.kind != "data":
             return self.learn(frame)
         reply, complete = qp.receive(frame.number, frame.asks)
         if reply:
-            self.reply(qp, frame.number if reply == "nak" else None)
+            self.reply(qp, reply, frame.number)
         for i in complete:
             self.after(qp.t.receive_latency_ps, lambda i=i: self.come(i, DELIVERED))  # type: ignore[misc]
         return None
 
-    def reply(self, qp: QueuePair, told: int | None) -> None:
-        """Make an ACK, or a NAK for packet ``told``; out of band only an ACK, which takes the way's latency."""
+    def reply(self, qp: QueuePair, kind: str, number: int) -> None:
+        """Make an ACK or a NAK of a packet; out of band an ACK is no frame and takes the way's latency."""
         qp.unacked_packets = 0
-        self.naks += told is not None
+        self.naks += kind == "nak"
         line = qp.t.ack or 86
         reply = RoceFrame(
             line_bytes=line,
@@ -221,17 +223,19 @@ class Simulator(Fabric):
             transit=qp.priority if self.t.is_ack_class_shared else ACK_PRIORITY,
             route=qp.reverse,
             qp=qp,
-            number=qp.expected,
-            told=told,
+            number=number,
+            kind=kind,
+            expects=qp.expected,
         )
-        if qp.t.ack_policy != OUT_OF_BAND or told is not None:
+        if qp.t.ack_policy != OUT_OF_BAND or kind == "nak":
             return self.enqueue(reply)
         links = [self.channels[c] for c in qp.reverse]
         way = sum(c.delay_ps for c in links) + sum(self.nodes[c.tx].latency_ps for c in links[1:])
         return self.at(self.now + way, lambda: self.learn(reply))
 
     def learn(self, reply: RoceFrame) -> None:
-        complete = reply.qp.learn(reply.number, reply.told, self.now)
+        complete = reply.qp.learn(reply.kind, reply.expects, reply.number, self.now)
+        self.set_timer(reply.qp)
         self.wake(reply.qp.route[0])
         for i in complete:
             self.come(i, ACKED)

@@ -228,12 +228,12 @@ def test_timeout_doubles(is_selective: bool, lost: tuple[int, ...], resent: int)
 
 
 def test_selective_repeat_sends_a_packet_twice_in_a_recovery_only_after_a_timeout() -> None:
-    # The second packet is lost twice: all others are there when the timer, set back by the first ACK, runs out.
+    # The second packet is lost twice: the timer's time begins with its repetition, and all others are there by its end.
     seed = seed_that_loses(1, 4)
     figures = {"ack_policy": "per_packet", "timeout_ps": 20 * HOP, "is_selective": True}
     sim = run([Op(0, 1, 4 * FULL)], Switch(), loss=LOSS_RATE, seed=seed, **figures)
-    first_ack = 2 * (FIRST + HOP) + 2 * (ACK + HOP)
-    assert sim.delivered == [first_ack + 20 * HOP + 2 * (LATER + HOP)]
+    repeated = FIRST + 3 * LATER + 2 * HOP + 2 * (ACK + HOP)
+    assert sim.delivered == [repeated + 20 * HOP + 2 * (LATER + HOP)]
     assert (sim.timeouts, sim.repeats, sim.ports[0].frames) == (1, 2, 6)
 
 
