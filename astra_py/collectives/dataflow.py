@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from astra_py.collectives.flow_proof import is_proven
 from astra_py.collectives.promises import EVERYONE, Promise, promises_of
 from astra_py.collectives.schedule import Combine, EdgeOn, Template
-from astra_py.errors import CheckError
+from astra_py.errors import CheckError, ConfigError
 
 __all__ = ["check_dataflow"]
 
@@ -32,19 +32,19 @@ __all__ = ["check_dataflow"]
 _Place = tuple[int, int, int]
 
 
-def check_dataflow(template: Template, payload: int | NDArray[np.int64]) -> None:
+def check_dataflow(template: Template, payload: int | NDArray[np.int64] | None = None) -> None:
     """Check that a template does what its collective promises, whatever its messages' timing.
 
     Parameters
     ----------
     template : with blocks on its messages. Its chunks are as :func:`~astra_py.collectives.build_template` makes them.
-    payload : the size in bytes, or the byte matrix.
+    payload : the size in bytes, or the byte matrix; that which it was made for where None.
 
     Raises
     ------
     CheckError : a rank lacks a block or a contribution, has one twice, sends what may not have arrived, or a message's
         size is not that of its blocks; the message names rank, block and operation.
-    ConfigError : the promise of this collective is not known.
+    ConfigError : the promise of this collective is not known, or the template was made by hand and no payload is given.
 
     Notes
     -----
@@ -52,6 +52,9 @@ def check_dataflow(template: Template, payload: int | NDArray[np.int64]) -> None
     same time. In an exchange (``Combine.EXCHANGE``) it lies beside, and is added for whoever waits for it and for all
     that its rank has sent from there before.
     """
+    payload = template.payload if payload is None else payload
+    if payload is None:
+        raise ConfigError(f"{template.collective} {template.algorithm}: give the payload that this template is for")
     promises = promises_of(template, payload)
     if is_proven(template, promises):
         return

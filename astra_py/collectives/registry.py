@@ -6,6 +6,7 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -225,7 +226,7 @@ def build_template(
             if chunk:
                 build.begin_chunk()
             function(build, group, part)
-    return build.build()
+    return replace(build.build(), payload=payload)
 
 
 def _as_argument(kind: str, ranks: int, payload: int | NDArray[np.int64]) -> int | NDArray[np.int64]:

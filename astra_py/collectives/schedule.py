@@ -97,6 +97,7 @@ class Template:
     block_ptr, block, combine : what a message carries, for the data-flow check only: its blocks of its chunk, and
         what the receiver does with them (:class:`Combine`).
     notify_on : the moment at which the receiver's part counts a message as received.
+    payload : the size in bytes, or the byte matrix, that it was made for; None where it was made by hand.
     """
 
     collective: str
@@ -123,6 +124,7 @@ class Template:
     combine: ByteColumn
     phase_names: tuple[str, ...]
     notify_on: EdgeOn = EdgeOn.DELIVERED
+    payload: int | LongColumn | None = None
 
     def __len__(self) -> int:
         return len(self.kind)
