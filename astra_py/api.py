@@ -11,6 +11,7 @@ import resource
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -19,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import astra_py
-from astra_py.collectives import DEFAULT_ALGORITHMS, SystemModel, declared_rank_bytes, find_algorithm, lower
-from astra_py.collectives.registry import require_runnable
+from astra_py.collectives import DEFAULT_ALGORITHMS, SystemModel, declared_rank_bytes, lower
+from astra_py.collectives.nics import nics_per_rank
+from astra_py.collectives.registry import require_algorithm, require_runnable
 from astra_py.collectives.schedule import PoolOrder
 from astra_py.config import load_scenario
 from astra_py.engines.base import TimeRounding
@@ -30,6 +32,7 @@ from astra_py.engines.resolve import engine_options, transport_model
 from astra_py.engines.routes import route_paths
 from astra_py.errors import AstraPyError, ConfigError
 from astra_py.platforms import build_platform
+from astra_py.results.alone import time_alone_ps
 from astra_py.results.build import build_result
 from astra_py.results.checks import require_work
 from astra_py.results.estimate import Estimate, estimate_run
@@ -39,7 +42,7 @@ from astra_py.workloads import CollectiveCall, TraceBuilder, build_job
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from astra_py.collectives import Schedule
+    from astra_py.collectives import Schedule, Template
     from astra_py.config import Scenario
     from astra_py.engines.base import Progress, TransportModel
     from astra_py.engines.network import NetworkInterface
@@ -174,7 +177,7 @@ class Run:
         chosen = {kind: self.scenario.collective.algorithm(kind) for kind in DEFAULT_ALGORITHMS}
         for kind, name in chosen.items():
             try:
-                find_algorithm(kind, name)
+                require_algorithm(kind, name)
             except ConfigError as error:
                 raise ConfigError(f"collective.{kind} = {name!r}: {error}") from None
         return chosen
@@ -228,7 +231,17 @@ class Run:
             chunks=scenario.collective.chunks,
             all_reduce_inside=scenario.collective.all_reduce_inside,
             all_reduce_between=scenario.collective.all_reduce_between,
+            machines_per_group=scenario.collective.machines_per_group,
+            rings=scenario.collective.rings or nics_per_rank(self.platform.arrays()),
+            piece_bytes=scenario.collective.tree_piece,
+            measure=self._alone_ps,
         )
+
+    def _alone_ps(self, template: Template, group: tuple[int, ...]) -> int:
+        """The analytic time of a collective alone, by which the algorithm ``auto`` is chosen."""
+        options = replace(engine_options(self.scenario), ns3_defaults={}, max_events=-1, max_time_ps=-1)
+        ranks = np.array(group, dtype=np.int32)
+        return time_alone_ps(make_engine("analytic"), template, ranks, self.platform, self.transport, options)
 
     @cached_property
     def schedule(self) -> Schedule:

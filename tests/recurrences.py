@@ -109,23 +109,26 @@ def stepwise(
 ) -> list[list[int]]:
     """Delivery times [step][sender] of a collective on one switch in which each rank sends one message per step.
 
-    ``peers`` and ``sizes`` are [step][rank]; a rank's step starts when the message of the step before has reached it
-    (the first one endpoint delay after 0). Valid while no two messages to one rank overlap on its way down.
+    ``peers`` and ``sizes`` are [step][rank], -1 for a rank without a message; a rank's step starts when the messages of
+    the steps before have reached it (the first one endpoint delay after 0). Valid while no two messages to one rank
+    overlap on its way down.
     """
     ranks = len(up)
     start = [ends.endpoint_delay_ps] * ranks
     up_free, down_free = [0] * ranks, [0] * ranks
     delivered: list[list[int]] = []
     for step_peers, step_sizes in zip(peers, sizes, strict=True):
-        arrivals, next_start = [0] * ranks, [0] * ranks
+        arrivals, next_start = [0] * ranks, list(start)
         for rank, (peer, size) in enumerate(zip(step_peers, step_sizes, strict=True)):
+            if peer < 0:
+                continue
             free = [up_free[rank], down_free[peer]]
             lines = packet_lines(size, ends.payload)
             links = (up[rank], down[peer])
             _, arrived = advance(start[rank] + ends.send_latency_ps, lines, links, (switch_latency_ps,), free)
             up_free[rank], down_free[peer] = free
             arrivals[rank] = arrived + ends.receive_latency_ps
-            next_start[peer] = arrivals[rank] + ends.endpoint_delay_ps
+            next_start[peer] = max(start[peer], arrivals[rank] + ends.endpoint_delay_ps)
         delivered.append(arrivals)
         start = next_start
     return delivered
@@ -144,12 +147,43 @@ def ring_steps(ranks: int, size: int) -> tuple[list[list[int]], list[list[int]]]
 
 
 def halving_doubling_steps(ranks: int, size: int) -> tuple[list[list[int]], list[list[int]]]:
-    """Peers and sizes of a halving-doubling all-reduce of a power of two of ranks, which divides ``size``."""
-    distances = [ranks >> k for k in range(1, ranks.bit_length())]
-    parts = [size >> k for k in range(1, ranks.bit_length())]
-    order = [*zip(distances, parts, strict=True)]
-    order += order[::-1]
-    return [[r ^ d for r in range(ranks)] for d, _ in order], [[part] * ranks for _, part in order]
+    """Peers (-1: none) and sizes of a halving-doubling all-reduce of a power of two of ranks or any other number.
+
+    Of p ranks that take part, the largest power of two, number v exchanges with v + 1, v + 2, v + 4, ... or the one so
+    far before it, and halves the part of the buffer that it works on each time; then all of that backwards. Beyond p,
+    the first ranks of even number give the next ones all they have in a step before that, and get it back in one after.
+    """
+    p = 1 << (ranks.bit_length() - 1)
+    beyond = ranks - p
+    rank_of = [2 * v + 1 for v in range(beyond)] + [*range(2 * beyond, ranks)]
+    part = [size // p + (c < size % p) for c in range(p)]
+    first, last = [0] * p, [p] * p
+    halves: list[tuple[list[int], list[int], list[int]]] = []
+    distance = 1
+    while distance < p:
+        given, kept = [0] * p, [0] * p
+        for v in range(p):
+            middle = (first[v] + last[v]) // 2
+            lower, upper = sum(part[first[v] : middle]), sum(part[middle : last[v]])
+            if v & distance:
+                given[v], kept[v], first[v] = lower, upper, middle
+            else:
+                given[v], kept[v], last[v] = upper, lower, middle
+        halves.append(([v ^ distance for v in range(p)], given, kept))
+        distance *= 2
+    peers, sizes = [], []
+    for other, sent in [(o, g) for o, g, _ in halves] + [(o, k) for o, _, k in halves[::-1]]:
+        step_peers, step_sizes = [-1] * ranks, [0] * ranks
+        for v in range(p):
+            step_peers[rank_of[v]], step_sizes[rank_of[v]] = rank_of[other[v]], sent[v]
+        peers.append(step_peers)
+        sizes.append(step_sizes)
+    if beyond:
+        handed = [rank + 1 if rank < 2 * beyond and rank % 2 == 0 else -1 for rank in range(ranks)]
+        back = [rank - 1 if rank < 2 * beyond and rank % 2 else -1 for rank in range(ranks)]
+        peers = [handed, *peers, back]
+        sizes = [[size] * ranks, *sizes, [size] * ranks]
+    return peers, sizes
 
 
 def direct_exchange(

@@ -17,6 +17,7 @@ from astra_py.cli.sizes import parse_sizes
 from astra_py.errors import ConfigError
 from astra_py.results.text import figure, grid
 from astra_py.units import format_size
+from astra_py.workloads.calls import COLLECTIVE_KINDS
 
 if TYPE_CHECKING:
     from astra_py.config import Scenario
@@ -24,19 +25,29 @@ if TYPE_CHECKING:
 __all__ = ["collective"]
 
 _FORMATS = ("table", "nccl")
+_SIZES = "1MiB:64MiB:2"
 
 
 def collective(
-    kind: Annotated[str, typer.Argument(help="all_reduce, all_to_all, all_to_all_v or sendrecv.", show_default=False)],
+    kind: Annotated[str, typer.Argument(help=f"One of {', '.join(COLLECTIVE_KINDS)}.", show_default=False)],
     overrides: Annotated[
         list[str] | None,
         typer.Argument(metavar="[key.path=value]...", help="Changes, such as platform.ranks=16.", show_default=False),
     ] = None,
     sizes: Annotated[
-        str, typer.Option(help="Sizes such as 16MiB,100MB, or FROM:TO:FACTOR such as 1MiB:64MiB:2.")
-    ] = "1MiB:64MiB:2",
+        str | None,
+        typer.Option(
+            help=f"Sizes such as 16MiB,100MB, or FROM:TO:FACTOR such as {_SIZES}, which is meant without it; not for "
+            "barrier.",
+            show_default=False,
+        ),
+    ] = None,
     algorithm: Annotated[
-        str | None, typer.Option(help="Algorithm; that of the scenario without it.", show_default=False)
+        str | None,
+        typer.Option(
+            help="Algorithm, or auto for the one of least analytic time; that of the scenario without it.",
+            show_default=False,
+        ),
     ] = None,
     scenario: Annotated[
         Path | None,
@@ -59,10 +70,7 @@ def collective(
     if as_json and form != "table":
         raise ConfigError(f"--json and --format {form}: both are given; allowed: one of the two")
     group = _group(kind, src, dst)
-    wanted = parse_sizes(sizes)
-    # a message of no bytes still has its headers; of the other collectives nothing is left
-    if kind != "sendrecv" and 0 in wanted:
-        raise ConfigError(f"--sizes {sizes!r}: {kind} of 0 bytes sends nothing; allowed: sizes above 0")
+    wanted = _sizes(kind, sizes)
     rows = []
     settings = _settings(kind, scenario, list(overrides or []), algorithm, engine)
     if settings.platform.ranks == 1:
@@ -76,6 +84,19 @@ def collective(
         print(nccl_table(rows))
     elif not as_json:
         print("\n".join(_table(rows)))
+
+
+def _sizes(kind: str, sizes: str | None) -> list[int]:
+    """The sizes to run, in bytes."""
+    if kind == "barrier":
+        if sizes is not None:
+            raise ConfigError(f"--sizes {sizes!r}: a barrier has no bytes; allowed: no --sizes")
+        return [0]
+    wanted = parse_sizes(_SIZES if sizes is None else sizes)
+    # a message of no bytes still has its headers; of the other collectives nothing is left
+    if kind != "sendrecv" and 0 in wanted:
+        raise ConfigError(f"--sizes {sizes!r}: {kind} of 0 bytes sends nothing; allowed: sizes above 0")
+    return wanted
 
 
 def _group(kind: str, src: int | None, dst: int | None) -> tuple[int, ...] | None:
@@ -125,6 +146,8 @@ def _time_one(
 def _table(rows: list[dict[str, Any]]) -> list[str]:
     first = rows[0]
     header = ["size", "time us", "algbw GB/s", "busbw GB/s", "ideal us", "analytic us", "ratio", "packets", "CPU s"]
+    names = [row["algorithm"] for row in rows]
+    is_one = len(set(names)) == 1
     lines = [
         [
             format_size(row["size_bytes"]),
@@ -136,9 +159,12 @@ def _table(rows: list[dict[str, Any]]) -> list[str]:
             figure(row["time_ps"] / row["analytic_time_ps"] if row["analytic_time_ps"] else float("nan")),
             f"{row['packets']:,}",
             figure(row["simulation_cpu_s"], 2),
+            *([] if is_one else [row["algorithm"]]),
         ]
         for row in rows
     ]
-    title = f"{first['collective']} {first['algorithm']}, {first['ranks']} ranks, engine {first['engine']}"
+    # auto may choose another one for each size
+    header += [] if is_one else ["algorithm"]
+    title = f"{first['collective']} {names[0] if is_one else 'auto'}, {first['ranks']} ranks, engine {first['engine']}"
     checks = f"{len(first['checks'])} checks passed at each size: declared = measured"
     return [title, "", *grid(header, lines), "", checks]

@@ -10,7 +10,9 @@ __all__ = ["nccl_table"]
 #: nccl-tests' default data type, and its size in bytes.
 _TYPE, _TYPE_BYTES = "float", 4
 #: Kinds whose printed count is that of one peer's part, as nccl-tests has it.
-_COUNTED_PER_RANK = ("all_to_all", "all_gather", "reduce_scatter")
+_COUNTED_PER_RANK = ("all_to_all", "all_gather", "reduce_scatter", "gather", "scatter")
+#: Kinds with a root, which is member 0; the others print -1.
+_ROOTED = ("broadcast", "reduce", "gather", "scatter")
 
 
 def nccl_table(rows: list[dict[str, Any]]) -> str:
@@ -35,9 +37,10 @@ def nccl_table(rows: list[dict[str, Any]]) -> str:
         parts = row["ranks"] if row["collective"] in _COUNTED_PER_RANK else 1
         count = row["size_bytes"] // _TYPE_BYTES // parts
         redop = "sum" if row["collective"] in ("all_reduce", "reduce_scatter", "reduce") else "none"
+        root = 0 if row["collective"] in _ROOTED else -1
         figures = (_time(row["time_ps"] / 1e6), *(f"{row[name] or 0:.2f}" for name in ("algbw_GBps", "busbw_GBps")))
         places = _place(*figures) + _place("N/A", "N/A", "N/A")
-        lines.append(f"{row['size_bytes']:>12}  {count:>12}  {_TYPE:>8}  {redop:>6}  {-1:>6}{places}")
+        lines.append(f"{row['size_bytes']:>12}  {count:>12}  {_TYPE:>8}  {redop:>6}  {root:>6}{places}")
     average = sum(row["busbw_GBps"] or 0 for row in rows) / len(rows)
     return "\n".join([*lines, "# Out of bounds values : N/A (no data)", f"# Avg bus bandwidth    : {average:g}", "#"])
 

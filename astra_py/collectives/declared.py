@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from astra_py.collectives.auto import plain_name
 from astra_py.collectives.closed_forms import Column, Pairs, closed_form, has_closed_form, pair_totals
 from astra_py.collectives.dataflow import check_dataflow
 from astra_py.collectives.level_forms import has_level_form, level_form
@@ -116,6 +117,8 @@ class _Calls:
         self._system = system if system is not None else SystemModel()
         self._rank_machine = np.arange(trace.ranks, dtype=np.int32) if rank_machine is None else rank_machine
         self._templates = {} if schedule is None else _checked_templates(trace, schedule)
+        # what the word auto came to stands in the templates
+        self._chosen = {} if schedule is None else _chosen(trace, schedule)
         self._rank_bytes: dict[tuple[object, ...], tuple[Column, Column]] = {}
         self._pairs: dict[tuple[object, ...], Pairs] = {}
 
@@ -168,7 +171,7 @@ class _Calls:
         return has_level_form(kind, algorithm) and not (is_of_one_ring and has_closed_form(kind, algorithm))
 
     def _algorithm(self, call: CollectiveCall) -> str:
-        return call.algorithm or self._algorithms.get(call.kind, "")
+        return self._chosen.get(id(call)) or call.algorithm or self._algorithms.get(call.kind, "")
 
     def _machines(self, call: CollectiveCall) -> NDArray[np.int32]:
         return in_order_of_appearance(self._rank_machine[list(call.group)])
@@ -180,13 +183,21 @@ class _Calls:
         return call.kind, self._algorithm(call), self._machines(call).tobytes(), shape, template
 
 
+def _chosen(trace: Trace, schedule: Schedule) -> dict[int, str]:
+    """The algorithm of each call."""
+    return {
+        id(trace.calls[index]): plain_name(schedule.templates[number].algorithm)
+        for index, number in zip(schedule.instance_call.tolist(), schedule.instance_template.tolist(), strict=True)
+    }
+
+
 def _checked_templates(trace: Trace, schedule: Schedule) -> dict[int, Template]:
     """Template by call, of those whose algorithm has no closed form, each checked once."""
     by_call: dict[int, Template] = {}
     checked: set[int] = set()
     for index, number in zip(schedule.instance_call.tolist(), schedule.instance_template.tolist(), strict=True):
         template, call = schedule.templates[number], trace.calls[index]
-        names = (template.collective, template.algorithm)
+        names = (template.collective, plain_name(template.algorithm))
         if has_closed_form(*names) or has_level_form(*names):
             continue
         if number not in checked:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from astra_py.collectives.auto import AUTO, fastest
 from astra_py.collectives.builder import ScheduleBuilder
 from astra_py.collectives.partition import chunk_payloads, equal_matrix
 from astra_py.collectives.schedule import Template
@@ -30,6 +31,7 @@ __all__ = [
     "collective",
     "find_algorithm",
     "in_order_of_appearance",
+    "require_algorithm",
 ]
 
 #: Kinds whose algorithms get a byte matrix; the others get a size.
@@ -131,6 +133,8 @@ def collective(kind: str, *, name: str) -> Callable[[AlgorithmT], AlgorithmT]:
     """
     if kind not in _algorithms:
         raise ConfigError(_unknown("collective", kind, COLLECTIVE_KINDS))
+    if name == AUTO:
+        raise ConfigError(f"{kind} algorithm {name!r}: that name chooses among all others; allowed: any other one")
 
     def register(function: AlgorithmT) -> AlgorithmT:
         try:
@@ -192,7 +196,22 @@ def find_algorithm(kind: str, name: str) -> Algorithm:
     # Plug-ins are loaded when a name is not known, so not while the package registers what it finds here itself.
     if path is None and name not in _algorithms[kind]:
         require_runnable(kind)
+        if name not in (allowed := algorithm_names(kind)):
+            raise ConfigError(_unknown(f"{kind} algorithm", name, (*allowed, AUTO)))
     return _algorithms[kind].find(name)
+
+
+def require_algorithm(kind: str, name: str) -> None:
+    """Refuse what is neither a registered algorithm of ``kind`` nor ``"auto"``.
+
+    Raises
+    ------
+    ConfigError : as :func:`find_algorithm`.
+    """
+    if name == AUTO:
+        require_runnable(kind)
+    else:
+        find_algorithm(kind, name)
 
 
 def build_template(
@@ -206,7 +225,7 @@ def build_template(
 
     Parameters
     ----------
-    kind, name : collective and algorithm.
+    kind, name : collective and algorithm; ``"auto"`` takes the fastest one, see :mod:`astra_py.collectives.auto`.
     group : the members, or how many there are.
     payload : the size in bytes; a byte matrix for all_to_all_v, and allowed for all_to_all.
     system : the endpoint's figures and the number of chunks; a sendrecv and a barrier are never cut. By default there
@@ -216,9 +235,14 @@ def build_template(
     ------
     ConfigError : unknown names, or what the algorithm builds is not allowed.
     """
-    function = find_algorithm(kind, name)
     if isinstance(group, int):
         group = Group(tuple(range(group)))
+    if name == AUTO:
+        among, known = group, system if system is not None else SystemModel()
+        return fastest(
+            kind, algorithm_names(kind), group, known, lambda each: build_template(kind, each, among, payload, known)
+        )
+    function = find_algorithm(kind, name)
     build = ScheduleBuilder(kind, name, group.size, system)
     if group.size > 1:
         chunks = 1 if kind in WHOLE_KINDS else build.system.chunks

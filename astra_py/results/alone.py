@@ -13,9 +13,11 @@ from astra_py.engines.base import EngineOptions
 
 if TYPE_CHECKING:
     from astra_py.collectives.schedule import Template
+    from astra_py.engines.base import Engine, TransportModel
+    from astra_py.platforms.platform import Platform
     from astra_py.results.record import RunRecord
 
-__all__ = ["AloneTimes", "schedule_of_one"]
+__all__ = ["AloneTimes", "schedule_of_one", "time_alone_ps"]
 
 
 def schedule_of_one(template: Template, group: NDArray[np.int32], ranks: int) -> Schedule:
@@ -78,7 +80,24 @@ class AloneTimes:
 
     def _time(self, template: int, group: int) -> int:
         record = self._record
-        alone = schedule_of_one(
-            record.schedule.templates[template], record.schedule.group(group), record.schedule.ranks
+        return time_alone_ps(
+            record.analytic,
+            record.schedule.templates[template],
+            record.schedule.group(group),
+            record.platform,
+            record.transport,
+            self._options,
         )
-        return int(record.analytic.run(alone, record.platform, record.transport, self._options).op_end_ps.max())
+
+
+def time_alone_ps(
+    engine: Engine,
+    template: Template,
+    group: NDArray[np.int32],
+    platform: Platform,
+    transport: TransportModel,
+    options: EngineOptions,
+) -> int:
+    """How long ``engine`` lets one collective take with nothing else on the network, in ps."""
+    alone = schedule_of_one(template, group, platform.ranks)
+    return int(engine.run(alone, platform, transport, options).op_end_ps.max())

@@ -44,9 +44,10 @@ class CollectiveCall:
     ----------
     name : what tables call it.
     kind : one of :data:`COLLECTIVE_KINDS`.
-    group : the member ranks in group order; position = group coordinate.
-    size_bytes : each rank's buffer, at most :data:`MOST_BYTES`; the *whole array* for all_gather and reduce_scatter.
-        None for all_to_all_v.
+    group : the member ranks in group order; position = group coordinate. The first one is the root of broadcast,
+        reduce, gather and scatter, and the sender of sendrecv.
+    size_bytes : each rank's buffer, at most :data:`MOST_BYTES`; the *whole array* for all_gather, reduce_scatter,
+        gather and scatter. None for all_to_all_v; a barrier has no bytes, 0 or None.
     matrix : i64[n, n] in bytes, row = sender, for all_to_all_v only; kept read-only. The diagonal never travels. Each
         row and column has at most :data:`MOST_BYTES` together.
     dtype : element type, a label; sizes are in bytes.
@@ -85,6 +86,8 @@ class CollectiveCall:
                 raise self.error("all_to_all_v takes a byte matrix and no size")
             object.__setattr__(self, "matrix", self._checked_matrix(self.matrix))
         else:
+            if self.kind == "barrier" and self.matrix is None and self.size_bytes is None:
+                object.__setattr__(self, "size_bytes", 0)
             if self.matrix is not None or self.size_bytes is None:
                 raise self.error(f"{self.kind} takes a size and no byte matrix")
             if isinstance(self.size_bytes, bool) or not isinstance(self.size_bytes, int | np.integer):
@@ -92,6 +95,8 @@ class CollectiveCall:
             object.__setattr__(self, "size_bytes", int(self.size_bytes))
             if not 0 <= self.size_bytes <= MOST_BYTES:
                 raise self.error(f"size_bytes = {self.size_bytes} is outside 0 to 2^50 (1 PiB)")
+            if self.kind == "barrier" and self.size_bytes:
+                raise self.error(f"a barrier has no bytes, not {self.size_bytes}")
 
     @property
     def payload(self) -> int | NDArray[np.int64]:

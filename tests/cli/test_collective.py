@@ -73,7 +73,7 @@ def test_a_scenario_gives_platform_and_transport(capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["broadcast"], "broadcast: no algorithm of it is registered; those with one: all_reduce, "),
+        (["barrier", "--sizes", "1KiB"], "--sizes '1KiB': a barrier has no bytes; allowed: no --sizes"),
         (["allreduce"], "unknown collective 'allreduce'; allowed: all_reduce, "),
         (["all_reduces"], "did you mean 'all_reduce'"),
         (["all_reduce", "--algorithm", "rings"], "collective.all_reduce = 'rings'"),

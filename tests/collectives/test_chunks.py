@@ -130,7 +130,11 @@ def test_phases_and_chunks_by_hand() -> None:
     ("field", "value", "message"),
     [
         ("chunks", 0, r"collective\.chunks = 0: allowed is a number above 0"),
-        ("all_reduce_inside", "rign", r"collective\.all_reduce_inside = 'rign'; allowed: ring, direct; did you mean"),
+        (
+            "all_reduce_inside",
+            "rign",
+            r"collective\.all_reduce_inside = 'rign'; allowed: ring, direct, halving_doubling; did you mean",
+        ),
         ("all_reduce_between", "tree", r"collective\.all_reduce_between = 'tree'; allowed: ring, direct"),
     ],
 )
