@@ -174,9 +174,21 @@ class NetworkRun:
 
 class RouteTable:
     """
-    Shortest paths with seeded equal-cost choices, as flows take them.
+    Shortest paths, with equal ones chosen by the platform's routing, as flows take them.
     """
     def __init__(self, platform: typing.Any, seed: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+    def first_channels(
+        self, src: typing.SupportsInt | typing.SupportsIndex, dst: typing.SupportsInt | typing.SupportsIndex
+    ) -> numpy.typing.NDArray[numpy.int32]:
+        """
+        First channels of all shortest ways of a pair of ranks: i32, in order of link.
+        """
+    def next_channels(
+        self, dst: typing.SupportsInt | typing.SupportsIndex, node: typing.SupportsInt | typing.SupportsIndex
+    ) -> numpy.typing.NDArray[numpy.int32]:
+        """
+        Channels by which a frame that passes through a node may go on to a rank: i32.
+        """
     def paths(
         self,
         src: numpy.typing.NDArray[numpy.int32],
@@ -187,6 +199,17 @@ class RouteTable:
         Ways of flows: (ptr i64[k + 1], channel i32[...]), rows compressed.
 
         src, dst (ranks) and qp (queue pair numbers) are i32[k]. Raises ConfigError when there is no way.
+        """
+    def ways(
+        self,
+        src: typing.SupportsInt | typing.SupportsIndex,
+        dst: typing.SupportsInt | typing.SupportsIndex,
+        most: typing.SupportsInt | typing.SupportsIndex,
+    ) -> tuple:
+        """
+        All shortest ways of a pair of ranks: (ptr i64[k + 1], channel i32[...]).
+
+        Raises ConfigError when there is none, or more than `most`.
         """
 
 class PacketRun:

@@ -21,14 +21,19 @@ import numpy as np
 
 import astra_py
 from astra_py.collectives import DEFAULT_ALGORITHMS, SystemModel, declared_rank_bytes, lower
+from astra_py.collectives.admission import ADMISSION
 from astra_py.collectives.nics import nics_per_rank
+from astra_py.collectives.protocols import CHANNELS
 from astra_py.collectives.registry import require_algorithm, require_runnable
 from astra_py.collectives.schedule import PoolOrder
 from astra_py.config import load_scenario
 from astra_py.engines.base import TimeRounding
+from astra_py.engines.buffers import buffer_warnings, require_thresholds
+from astra_py.engines.hook import choose_ways, flows_of, load_hook, source_of
+from astra_py.engines.levels import level_figures
 from astra_py.engines.packet import PacketEngine
 from astra_py.engines.registry import make_engine
-from astra_py.engines.resolve import engine_options, transport_model
+from astra_py.engines.resolve import engine_options, switch_model, transport_model
 from astra_py.engines.routes import route_paths
 from astra_py.errors import AstraPyError, ConfigError
 from astra_py.platforms import build_platform
@@ -38,6 +43,7 @@ from astra_py.results.checks import require_work
 from astra_py.results.estimate import Estimate, estimate_run
 from astra_py.results.record import RunRecord
 from astra_py.workloads import CollectiveCall, TraceBuilder, build_job
+from astra_py.workloads.adjusted import drawn_factors, named_factors, prioritised, slowed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,6 +51,7 @@ if TYPE_CHECKING:
     from astra_py.collectives import Schedule, Template
     from astra_py.config import Scenario
     from astra_py.engines.base import Progress, TransportModel
+    from astra_py.engines.hook import RoutingHook
     from astra_py.engines.network import NetworkInterface
     from astra_py.engines.packet import PreparedPacketRun
     from astra_py.platforms import Platform
@@ -60,13 +67,15 @@ _LEFT_OUT = "ignored: the update delay"
 FAULTS = ("drop_message", "double_message", "swap_sizes")
 
 
-def load(source: str | Path | Mapping[str, Any], *overrides: str) -> Run:
+def load(source: str | Path | Mapping[str, Any], *overrides: str, routing_hook: RoutingHook | None = None) -> Run:
     """Read a scenario, ready to run.
 
     Parameters
     ----------
     source : path of a TOML file, or the same tree as a mapping.
     overrides : ``"key.path=value"``, each over what was there before.
+    routing_hook : chooses ways in place of the function of ``platform.routing_hook``, with ``platform.routing`` =
+        ``"hook"``: see :data:`~astra_py.engines.hook.RoutingHook`.
 
     Raises
     ------
@@ -75,7 +84,7 @@ def load(source: str | Path | Mapping[str, Any], *overrides: str) -> Run:
     started = time.process_time()
     scenario = load_scenario(source, overrides)
     scenario.require_workload()
-    return Run(scenario, started=started)
+    return Run(scenario, started=started, routing_hook=routing_hook)
 
 
 def one_collective(
@@ -124,6 +133,7 @@ class Run:
     scenario : what to run.
     alone : (kind, size_bytes, group) of a single collective to run in place of the scenario's workload.
     started : CPU time of the process when the run's set-up began; now where None.
+    routing_hook : as :func:`load` takes it.
     """
 
     def __init__(
@@ -132,9 +142,16 @@ class Run:
         *,
         alone: tuple[str, int, tuple[int, ...] | None] | None = None,
         started: float | None = None,
+        routing_hook: RoutingHook | None = None,
     ) -> None:
         self.scenario = scenario
         self._alone = alone
+        self._routing_hook = routing_hook
+        if routing_hook is not None and scenario.platform.routing != "hook":
+            raise ConfigError(
+                f"routing_hook would mean nothing with platform.routing = {scenario.platform.routing!r}; "
+                "allowed: only with 'hook'"
+            )
         self._started = time.process_time() if started is None else started
 
     def __repr__(self) -> str:
@@ -150,16 +167,36 @@ class Run:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the resolved scenario and its input files; with a single collective, of that too."""
-        if self._alone is None:
+        """SHA-256 of the resolved scenario and its input files; with a collective or a function given, of those too."""
+        if self._alone is None and self._routing_hook is None:
             return self.scenario.digest
-        text = json.dumps([self.scenario.digest, *self._alone])
+        hook = [] if self._routing_hook is None else [source_of(self._routing_hook)]
+        text = json.dumps([self.scenario.digest, *(self._alone or ()), *hook])
         return hashlib.sha256(text.encode()).hexdigest()
 
     @cached_property
     def platform(self) -> Platform:
         """Where it runs."""
         return build_platform(self.scenario.platform)
+
+    @cached_property
+    def routed_platform(self) -> Platform:
+        """The platform, with the ways that a function of the user chooses for the schedule's flows where it does.
+
+        Raises
+        ------
+        ConfigError : there is no function to ask, or it fails.
+        """
+        config = self.scenario.platform
+        if config.routing != "hook":
+            return self.platform
+        if self._routing_hook is None and config.routing_hook is None:
+            raise ConfigError(
+                "platform.routing = 'hook' has no function to ask; allowed: with platform.routing_hook, or with the "
+                "argument routing_hook in Python"
+            )
+        hook = self._routing_hook or load_hook(str(config.routing_hook))
+        return choose_ways(self.platform, hook, *flows_of(self.schedule), max(self.transport.qps_per_peer, 1))
 
     @cached_property
     def transport(self) -> TransportModel:
@@ -184,18 +221,41 @@ class Run:
 
     @cached_property
     def trace(self) -> Trace:
-        """What every rank does."""
-        return self._read[0]
+        """What every rank does, slow ranks slowly."""
+        trace = prioritised(self._read[0], self.scenario.system.priority)
+        return trace if self._slowness is None else slowed(trace, self._slowness)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What was taken from input files and what was not, a sentence each."""
-        return self._read[1]
+        """What was taken from input files and what was not, and what was made of it, a sentence each."""
+        notes = (*self._read[1], *self._switch_warnings)
+        if (factors := self._slowness) is None:
+            return notes
+        slowest, rule = int(factors.argmax()), self.scenario.resolved()["system"]["stragglers"]
+        return (
+            *notes,
+            f"compute and memory work of ranks takes {factors.min():.3g} to {factors.max():.3g} times as long "
+            f"(system.stragglers = {rule!r}); the slowest is rank {slowest}",
+        )
+
+    @cached_property
+    def _slowness(self) -> NDArray[np.float64] | None:
+        """f64[ranks]: how much longer each rank's compute takes, or None where all are as the workload says."""
+        stragglers, ranks = self.scenario.system.stragglers, self.platform.ranks
+        if stragglers.sigma is not None:
+            return drawn_factors(ranks, stragglers.sigma, self.scenario.seed)
+        return named_factors(ranks, stragglers.factors) if stragglers.factors else None
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a user may not expect, a sentence each; ``--strict`` takes them for errors."""
-        return tuple(note for note in self.notes if note.startswith(_LEFT_OUT))
+        left_out = (note for note in self.notes if note.startswith(_LEFT_OUT))
+        return (*left_out, *self.platform.arrays().routing.warnings(), *self._switch_warnings)
+
+    @cached_property
+    def _switch_warnings(self) -> tuple[str, ...]:
+        priorities = {call.priority for call in self.trace.calls}
+        return buffer_warnings(switch_model(self.scenario), self.transport, self.platform.arrays(), priorities)
 
     @cached_property
     def _read(self) -> tuple[Trace, tuple[str, ...]]:
@@ -222,7 +282,15 @@ class Run:
     def system(self) -> SystemModel:
         """What the collectives know of their endpoints, and how they are to work."""
         scenario, transport = self.scenario, self.transport
+        inside, between = (
+            level_figures(self.platform, transport, scenario.seed) if self._are_levels_used else (None, None)
+        )
         return SystemModel(
+            admission=scenario.system.admission,
+            channels=scenario.system.channels,
+            protocol=scenario.system.protocol,
+            inside=inside,
+            between=between,
             local_memory_bandwidth_bps=scenario.system.local_memory_bandwidth,
             is_whole_ns=transport.time_rounding == TimeRounding.NS_NEAREST,
             notify_on=transport.notify_on,
@@ -237,11 +305,18 @@ class Run:
             measure=self._alone_ps,
         )
 
+    @property
+    def _are_levels_used(self) -> bool:
+        return self.scenario.system.protocol is not None or self.scenario.collective.all_reduce == "themis"
+
     def _alone_ps(self, template: Template, group: tuple[int, ...]) -> int:
         """The analytic time of a collective alone, by which the algorithm ``auto`` is chosen."""
         options = replace(engine_options(self.scenario), ns3_defaults={}, max_events=-1, max_time_ps=-1)
         ranks = np.array(group, dtype=np.int32)
-        return time_alone_ps(make_engine("analytic"), template, ranks, self.platform, self.transport, options)
+        system = self.scenario.system
+        capacity = {ADMISSION: system.admission or 0, CHANNELS: system.channels or 0}
+        analytic = make_engine("analytic")
+        return time_alone_ps(analytic, template, ranks, self.platform, self.transport, options, capacity)
 
     @cached_property
     def schedule(self) -> Schedule:
@@ -280,7 +355,7 @@ class Run:
         """
         with _noted(f"while checking {self.title}"):
             self._require_sound()
-            return estimate_run(self.schedule, self.platform, self.transport, self.scenario.seed, route_paths)
+            return estimate_run(self.schedule, self.routed_platform, self.transport, self.scenario.seed, route_paths)
 
     def network(self) -> NetworkInterface:
         """The scenario's network for a script to drive; see :class:`~astra_py.engines.network.NetworkInterface`.
@@ -320,7 +395,7 @@ class Run:
             raise ConfigError(f"engine = {self.scenario.engine!r} builds nothing in ns-3; allowed: 'packet'")
         self._require_sound()
         options = engine_options(self.scenario, fault=_fault())
-        return PacketEngine().prepare(self.schedule, self.platform, self.transport, options)
+        return PacketEngine().prepare(self.schedule, self.routed_platform, self.transport, options)
 
     def run_prepared(self, prepared: PreparedPacketRun) -> Result:
         """Run what :meth:`prepare` returned; raises as :meth:`run`."""
@@ -334,15 +409,16 @@ class Run:
         self._require_sound()
         before = time.process_time()
         if prepared is None:
-            columns = engine.run(self.schedule, self.platform, self.transport, options)
+            columns = engine.run(self.schedule, self.routed_platform, self.transport, options)
         else:
             columns = prepared.run()
         after = time.process_time()
         record = RunRecord(
             trace=self.trace,
             schedule=self.schedule,
-            platform=self.platform,
+            platform=self.routed_platform,
             transport=self.transport,
+            switch=switch_model(scenario),
             declared_bytes=self.declared_bytes,
             seed=options.seed,
             endpoint_delay_ps=options.endpoint_delay_ps,
@@ -361,8 +437,10 @@ class Run:
 
     def _require_sound(self) -> None:
         """Find whatever is wrong before the first event."""
+        require_thresholds(self.scenario, self.platform.arrays())
         require_work(self.trace, self.schedule)
         _ = self.declared_bytes
+        _ = self.routed_platform
 
     def _manifest(self) -> dict[str, Any]:
         packages = ("ns3", "numpy", "pandas", "networkx", "pydantic")

@@ -187,7 +187,7 @@ class QueuePair:
             return None
         return self.since_ps + (self.t.timeout_ps << self.doublings)
 
-    def time_out(self, now: int) -> None:
+    def time_out(self) -> None:
         """The timer has run out."""
         if self.t.is_selective:
             self.recovery_end = self.highest
@@ -196,4 +196,3 @@ class QueuePair:
         else:
             self.go_back()
         self.doublings = min(self.doublings + 1, MOST_DOUBLINGS)
-        self.start_time(now)

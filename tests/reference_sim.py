@@ -195,7 +195,7 @@ class Simulator(Fabric):
     def time_out(self, qp: QueuePair, deadline: int) -> None:
         self.timers[qp].discard(deadline)
         if qp.deadline() == self.now:
-            qp.time_out(self.now)
+            qp.time_out()
             self.timeouts += 1
             self.wake(qp.route[0])
 

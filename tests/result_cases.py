@@ -18,6 +18,7 @@ from astra_py.engines.base import (
     EngineColumns,
     EngineOptions,
     ExitReason,
+    SwitchModel,
     TimeRounding,
     TransportModel,
     WindowPolicy,
@@ -44,6 +45,7 @@ TRANSPORT = TransportModel(
     notify_on=EdgeOn.DELIVERED,
     time_rounding=TimeRounding.PS_CEIL,
 )
+SWITCH = SwitchModel(buffer_bytes=10**6, lossless=tuple(range(8)), response_quanta=60, has_ecn=True)
 
 
 def star(ranks: int) -> Platform:
@@ -170,6 +172,7 @@ def one_collective(
         schedule=schedule,
         platform=platform,
         transport=model,
+        switch=SWITCH,
         declared_bytes=declared_rank_bytes(trace, {kind: algorithm}),
         seed=1,
         endpoint_delay_ps=0,

@@ -9,9 +9,9 @@ from itertools import count
 import pytest
 
 from reference_fabric import Channel, Node
-from reference_roce import OUT_OF_BAND, SENT, Transport
+from reference_roce import OUT_OF_BAND, PER_MESSAGE, SENT, QueuePair, Transport
 from reference_sim import Op, Simulator
-from reference_switch import LOSS, MARK, Switch, draw, mix64
+from reference_switch import LOSS, MARK, Buffer, Switch, draw, mix64
 
 # At 80 Gb/s a byte takes 100 ps. 902 B are padded to 904: 1,002 B on the line first in a message, 986 B later, of which
 # a buffer counts 982 and 966. Ranks far away have links of a tenth of the rate: a frame waits there for ten.
@@ -53,11 +53,11 @@ def buffer(shared: int, ranks: int = 2, priorities: int = 2, **figures: object) 
 LOSS_RATE = 0.2
 
 
-def seed_that_loses(*numbers: int) -> int:
-    """Return a seed that loses just these of the first nine frames that rank 0 sends, and none of nine that it gets."""
+def seed_that_loses(*numbers: int, channel: int = 0) -> int:
+    """Return a seed that loses just these of the first nine frames of a channel of rank 0's link, none of the other."""
     below = int(LOSS_RATE * 2**64)
     frames = [(c, n) for n in range(9) for c in (0, 1)]
-    expected = [c == 0 and n in numbers for c, n in frames]
+    expected = [c == channel and n in numbers for c, n in frames]
     return next(seed for seed in count() if [draw(seed, LOSS, c, n) < below for c, n in frames] == expected)
 
 
@@ -114,6 +114,70 @@ def test_pause_stops_its_own_priority_only() -> None:
     assert sim.pauses[0][:3] == [EFFECT, 0, 0]
     assert sim.sent[2] == later + FIRST
     assert sim.delivered[2] == later + 2 * (FIRST + HOP)
+
+
+def test_nothing_is_refreshed_for_a_pause_that_is_over() -> None:
+    # Refreshes are 320 ns apart. The first pause ends after one frame; at its 320 ns there is another one, 120 ns old.
+    ops = [Op(0, 1, FULL), Op(0, duration_ps=200_000), Op(0, 1, 2 * FULL, deps=((1, SENT),))]
+    sim = run(ops, buffer(0, pause_quanta=100))
+    assert sim.ports[1].frames == 4  # PAUSE and RESUME, twice
+
+
+def test_pause_holds_the_acks_of_a_shared_class() -> None:
+    # Rank 2's message is at rank 0 while that is paused.
+    ops = [Op(0, 1, 40 * FULL), Op(2, duration_ps=EFFECT), Op(2, 0, FULL, deps=((1, SENT),))]
+    for is_shared in (False, True):
+        figures = {"ack_policy": "per_packet", "is_ack_class_shared": is_shared}
+        sim = run(ops, buffer(0, 3, headroom=10**5), (FAST, SLOW, FAST), **figures)
+        start, _, _, end = sim.pauses[0]
+        assert start < sim.delivered[2] < end  # type: ignore[operator]
+        assert sim.acked[2] == (end if is_shared else sim.delivered[2]) + 2 * (ACK + HOP)  # type: ignore[operator]
+
+
+def test_what_leaves_makes_room_for_what_comes_in_the_same_instant() -> None:
+    ops = [Op(0, 1, FULL), Op(2, duration_ps=FIRST), Op(2, 1, FULL, deps=((1, SENT),))]
+    sim = run(ops, buffer(FIRST_BYTES, 3, pfc=False, reserve=0, egress_alpha=100.0), (FAST, FAST, FAST))
+    assert sim.ports[4].dropped == 0
+    assert sim.delivered[2] == FIRST + 2 * (FIRST + HOP)
+
+
+def test_rooms_of_a_lossless_class() -> None:
+    switch = Switch(buffer=1_000 + 2_000 + 1_500, pfc_alpha=1.0)
+    own = Buffer(switch, 1_000, {0: 2_000}, [0])
+    steps = [
+        (1_000, [0, 0, 1_000]),  # more than the 500 B that are free then: paused
+        (600, [600, 0, 1_000]),
+        (1_400, [2_000, 0, 1_000]),
+        (900, [2_000, 900, 1_000]),
+        (-1_500, [500, 900, 1_000]),
+        (-1_000, [0, 400, 1_000]),
+        (-400, [0, 0, 1_000]),
+    ]
+    for size, used in steps:
+        if size > 0:
+            assert own.charge(0, 0, size, 0)
+        else:
+            own.release(0, 0, -size)
+        assert own.used[0, 0] == used
+        assert own.paused == {(0, 0)}
+    own.release(0, 0, 500)
+    assert own.paused == set()
+    assert own.free == 1_000
+
+
+def test_share_may_be_used_up() -> None:
+    own = Buffer(Switch(buffer=2_000, pfc_alpha=1.0), 0, {0: 0}, [0])
+    assert own.charge(0, 0, 1_000, 0)
+    assert own.paused == set()
+    assert own.charge(0, 0, 1, 0)
+    assert own.paused == {(0, 0)}
+
+
+def test_lossy_class_has_its_reserve() -> None:
+    own = Buffer(Switch(buffer=1_500, pfc=False, egress_alpha=9.0), 1_000, {0: 0}, [0])
+    assert own.charge(0, 0, 600, 0)
+    assert own.used[0, 0] == [0, 600, 0]
+    assert not own.charge(0, 0, 501, 0)
 
 
 @pytest.mark.parametrize(("offset", "frames_left"), [(0, 1), (163, 1), (164, 0), (5_000, 0)])
@@ -202,6 +266,13 @@ def test_draws_are_those_of_splitmix() -> None:
     assert mix64(0x9E3779B97F4A7C15) == 0x6E789E6AA1B965F4  # the second
 
 
+def test_pauses_have_no_number() -> None:
+    # PAUSE and RESUME go to rank 0 before the ACKs, the second of which is number 1 and lost.
+    figures = {"ack_policy": "per_packet", "timeout_ps": 20 * HOP}
+    sim = run([Op(0, 1, 2 * FULL)], buffer(0), loss=LOSS_RATE, seed=seed_that_loses(1, channel=1), **figures)
+    assert (sim.ports[1].lost, sim.timeouts) == (1, 1)
+
+
 @pytest.mark.parametrize(("is_selective", "repeats", "naks"), [(False, 3, 1), (True, 1, 2)])
 def test_one_loss_costs_a_round_trip(is_selective: bool, repeats: int, naks: int) -> None:
     # The second of four packets is lost. The third tells; by the time its NAK is back all four are sent.
@@ -235,6 +306,70 @@ def test_selective_repeat_sends_a_packet_twice_in_a_recovery_only_after_a_timeou
     repeated = FIRST + 3 * LATER + 2 * HOP + 2 * (ACK + HOP)
     assert sim.delivered == [repeated + 20 * HOP + 2 * (LATER + HOP)]
     assert (sim.timeouts, sim.repeats, sim.ports[0].frames) == (1, 2, 6)
+
+
+def queue_pair(packets: int, **figures: object) -> QueuePair:
+    qp = QueuePair((0, 0), 0, (), (), Transport(payload=FULL, timeout_ps=100, **figures))  # type: ignore[arg-type]
+    qp.add(0, packets * FULL)
+    return qp
+
+
+def test_ack_that_comes_after_a_timeout_saves_repetitions_and_ends_the_doubling() -> None:
+    qp = queue_pair(4)
+    assert [qp.send(now)[0] for now in (1, 2, 3)] == [0, 1, 2]
+    assert qp.deadline() == 101
+    qp.time_out()
+    assert qp.deadline() is None  # Nothing is sent again yet.
+    assert qp.turn() == 0
+    assert qp.send(110)[0] == 0
+    assert qp.deadline() == 110 + 200
+    qp.learn("ack", 2, 1, 120)
+    assert qp.turn() == 2
+    assert qp.send(130) == (2, False, False)
+    assert qp.deadline() == 130 + 100
+
+
+def test_selective_receiver_keeps_and_tells() -> None:
+    qp = queue_pair(4, is_selective=True, ack_policy=PER_MESSAGE)
+    assert qp.receive(1, False) == ("nak", [])
+    assert qp.receive(1, False) == ("ack", [])
+    assert qp.receive(3, True) == ("nak", [])
+    assert qp.receive(0, False) == ("ack", [])  # While 3 is kept, and so is the next one.
+    assert qp.expected == 2
+    assert qp.receive(2, False) == ("ack", [0])
+
+
+def test_go_back_n_receiver_keeps_nothing_and_tells_once_a_gap() -> None:
+    qp = queue_pair(4, ack_policy=PER_MESSAGE)
+    replies = [qp.receive(n, n == 3) for n in (1, 2, 0, 2, 3, 1, 0, 2, 3)]
+    assert replies == [
+        ("nak", []),
+        ("", []),
+        ("", []),
+        ("nak", []),
+        ("", []),
+        ("", []),
+        ("ack", []),
+        ("", []),
+        ("ack", [0]),
+    ]
+
+
+def test_selective_sender_repeats_what_it_knows_to_be_missing() -> None:
+    qp = queue_pair(9, is_selective=True)
+    for now in range(6):
+        qp.send(now)
+    qp.learn("nak", 1, 2, 10)
+    assert qp.missing() == [1]
+    qp.learn("ack", 1, 4, 11)
+    assert qp.missing() == [1, 3]
+    assert qp.deadline() is None  # It waits for the oldest.
+    assert [qp.send(now)[0] for now in (12, 13, 14)] == [1, 3, 6]
+    assert qp.deadline() == 12 + 100
+    qp.time_out()
+    assert qp.missing() == [1, 3, 5]  # 2 and 4 have come; 6 was sent after the time began.
+    qp.learn("ack", 6, 5, 120)
+    assert qp.missing() == []
 
 
 def test_go_back_goes_no_further_than_what_is_acknowledged() -> None:

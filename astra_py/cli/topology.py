@@ -48,17 +48,20 @@ def _print_summary(platform: Platform, description: PlatformDescription) -> None
     counts = [
         (description.ranks, "rank", "ranks"),
         (description.hosts, "host", "hosts"),
+        (description.nics, "NIC", "NICs"),
         (description.switches, "switch", "switches"),
         (links, "link", "links"),
     ]
-    listed = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count or one != "host"]
+    always = ("rank", "switch", "link")
+    listed = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count or one in always]
     print(f"{description.name}: " + ", ".join(listed))
     ports = _span(description.nic_ports_per_machine)
     if description.machines < description.ranks:
         print(f"machines: {description.machines}, {_span(description.ranks_per_machine)} ranks and {ports} NICs each")
     else:
         print(f"NIC ports: {ports} a rank")
-    diameter = "not computed" if description.diameter_hops is None else f"{description.diameter_hops} links"
+    hops = description.diameter_hops
+    diameter = "not computed" if hops is None else f"{hops} link{'s' if hops != 1 else ''}"
     print(f"bisection bandwidth each way: {_bisection(description)}; diameter: {diameter}")
     for note in description.notes:
         print(f"note: {note}")

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from astra_py.collectives.choices import Choices
 from astra_py.collectives.columns import Rows, joined
 from astra_py.collectives.references import (
     After,
@@ -22,7 +23,7 @@ from astra_py.collectives.references import (
     as_integers,
     as_rows,
 )
-from astra_py.collectives.schedule import Combine, EdgeOn, OpKind, PoolOrder, Template
+from astra_py.collectives.schedule import FIRST_SHARED_POOL, Combine, EdgeOn, OpKind, PoolOrder, Template
 from astra_py.collectives.sections import Section, Sections, rows_by_rank
 from astra_py.collectives.system import SystemModel
 from astra_py.errors import ConfigError
@@ -82,6 +83,10 @@ class ScheduleBuilder:
         self._blocks = Rows()
         self._pools: dict[str, list[Ids]] = {"owner": [], "capacity": [], "order": []}
         self._pool_count = 0
+        self._shared_pools: dict[str, int] = {}
+        self._given_back: list[tuple[Ids, Ids, EdgeOn]] = []
+        self._choices = Choices()
+        self._chunk_gates: Ids | None = None
         self._phase_names: dict[str, int] = {}
         self._chunk = 0
         self._sections = Sections()
@@ -89,16 +94,35 @@ class ScheduleBuilder:
         self._gates: Ids | None = None
         self._opened = 0
 
-    def begin_chunk(self) -> None:
+    def begin_chunk(self, *, is_waiting: bool = True) -> None:
         """Let all that is added from here on belong to the next chunk, and to its first phase.
 
-        A rank begins it an endpoint delay after its part of that phase of the chunk before, as it begins a collective.
+        A rank begins it an endpoint delay after its part of that phase of the chunk before, as it begins a collective;
+        or at once where the chunk is not waiting.
         :func:`~astra_py.collectives.build_template` calls an algorithm once per chunk, with this in between.
         """
         self._chunk += 1
         self._phase = self.collective
-        before = self._sections.begin_chunk(self._count, len(self._columns["kind"]))
+        before = self._sections.begin_chunk(self._count, len(self._columns["kind"]), is_waiting=is_waiting)
+        self._choices.end()
         self._open(before, self.system.endpoint_delay_ps, self._first_phase)
+        self._chunk_gates = self._gates
+
+    def begin_alternative(self, visits: Sequence[tuple[int, int]]) -> None:
+        """Let all that is added from here on, to the chunk's end or the next call, be one way of doing its work.
+
+        Of a chunk's alternatives one is picked when its work is issued, by the load of the levels of the network that
+        they visit (see ``Template.visit_level``); the others are skipped. They begin at the chunk's first phase.
+
+        Parameters
+        ----------
+        visits : levels in the order in which this alternative visits them, with the time in ps that it is likely to
+            take on each: 0 is the network inside machines, 1 that between them.
+        """
+        self._choices.begin_alternative(visits)
+        self._sections.begin_alternative(self._count, len(self._columns["kind"]))
+        self._gates = self._chunk_gates
+        self._opened = self._count
 
     def begin_phase(self, phase: str) -> None:
         """Let all that is added from here on belong to the next phase of this chunk, called ``phase`` where not given.
@@ -192,6 +216,33 @@ class ScheduleBuilder:
         self._pool_count += len(owners)
         return np.arange(self._pool_count - len(owners), self._pool_count, dtype=np.int64)
 
+    def shared_pool(self, name: str) -> int:
+        """Return the number of the pool ``name`` that each rank has one of, for ``pools=`` as that of :meth:`pool`.
+
+        All collectives under way together take their units from it, an operation from that of its own rank. The run
+        says how large it is: ``rank_pools`` of :func:`~astra_py.collectives.lower`.
+        """
+        return FIRST_SHARED_POOL - self._shared_pools.setdefault(name, len(self._shared_pools))
+
+    def give_back(self, ids: ArrayLike, by: ArrayLike, on: EdgeOn = EdgeOn.DELIVERED) -> None:
+        """Let the units that each of ``ids`` takes be given back at moment ``on`` of the operation in ``by``.
+
+        Parameters
+        ----------
+        ids, by : operation numbers, one ``by`` for each of ``ids``. Each ``by`` waits for its ``ids`` itself.
+
+        Raises
+        ------
+        ConfigError : numbers that were not added, or (from :meth:`build`) a ``by`` that does not wait.
+        """
+        takers, givers = np.broadcast_arrays(
+            np.atleast_1d(self._integers(ids, "ids")), np.atleast_1d(self._integers(by, "by"))
+        )
+        for numbers in (takers, givers):
+            if numbers.size and not 0 <= int(numbers.min()) <= int(numbers.max()) < self._count:
+                raise self._error(f"give_back has a number outside the {self._count} that were added before")
+        self._given_back.append((takers, givers, on))
+
     def build(self) -> Template:
         """Return the Template of all that was added.
 
@@ -202,12 +253,15 @@ class ScheduleBuilder:
         """
         dep_ptr, dep_op, dep_on = self._deps.joined()
         use_ptr, use_pool, release_on = self._uses.joined()
+        sizes = [len(batch) for batch in self._columns["kind"]]
+        release_op = self._release_ops(use_ptr, release_on, dep_ptr, dep_op)
         block_ptr, block, _ = self._blocks.joined()
+        columns: dict[str, Any] = {name: joined(self._columns[name], dtype) for name, dtype in _COLUMNS.items()}
         template = Template(
             collective=self.collective,
             algorithm=self.algorithm,
             ranks=self.ranks,
-            **{name: joined(self._columns[name], dtype) for name, dtype in _COLUMNS.items()},
+            **columns,
             dep_ptr=dep_ptr,
             dep_op=dep_op,
             dep_on=dep_on,
@@ -221,7 +275,11 @@ class ScheduleBuilder:
             block=block,
             phase_names=tuple(self._phase_names),
             notify_on=self.system.notify_on,
+            shared_pools=tuple(self._shared_pools),
+            release_op=release_op,
+            **self._choices.columns(sizes),
         )
+        self._choices.check(template, self._error)
         self._check_dependencies(template)
         return template
 
@@ -258,7 +316,8 @@ class ScheduleBuilder:
                 raise self._error(f"{column} is outside the group's coordinates, 0 to {self.ranks - 1}")
             if column in ("size_bytes", "duration_ps") and n and int(array.min()) < 0:
                 raise self._error(f"{column} is negative: {int(array.min())}")
-            self._columns[column].append(np.broadcast_to(array.astype(dtype), shape))
+            narrow = array.astype(dtype)
+            self._columns[column].append(narrow if narrow.shape == shape else np.broadcast_to(narrow, shape))
         numbers, moments = self._rows(after, n, self._count, "after")
         if self._gates is not None:
             numbers = np.column_stack([numbers, self._gates[self._columns["src"][-1]]])
@@ -266,15 +325,33 @@ class ScheduleBuilder:
         self._deps.append(numbers, moments)
         self._uses.append(*self._rows(pools, n, self._pool_count, "pools"))
         self._blocks.append(*self._rows(blocks, n, None, "blocks"))
+        self._choices.add()
         self._count += n
         return np.arange(self._count - n, self._count, dtype=np.int64)
 
     def _rows(self, given: References, n: int, limit: int | None, what: str) -> tuple[Ids, Ids]:
         moment = EdgeOn.ACKED if what == "pools" else self.system.notify_on
         try:
-            return as_rows(given, n, limit, what, moment)
+            return as_rows(given, n, limit, what, moment, -1 - len(self._shared_pools) if what == "pools" else -1)
         except ValueError as error:
             raise self._error(str(error)) from None
+
+    def _release_ops(
+        self, use_ptr: Ids, release_on: NDArray[np.uint8], dep_ptr: Ids, dep_op: NDArray[np.int32]
+    ) -> NDArray[np.int32]:
+        """Who gives each unit back, with the moment of those in ``release_on``; empty where all give back their own."""
+        if not self._given_back:
+            return np.zeros(0, dtype=np.int32)
+        by = np.arange(self._count, dtype=np.int32)
+        for takers, givers, on in self._given_back:
+            for taker, giver in zip(takers.tolist(), givers.tolist(), strict=True):
+                if taker not in dep_op[dep_ptr[giver] : dep_ptr[giver + 1]]:
+                    raise self._error(
+                        f"operation {giver} is to give back what operation {taker} takes, and does not wait for it"
+                    )
+                release_on[use_ptr[taker] : use_ptr[taker + 1]] = on
+            by[takers] = givers
+        return np.repeat(by, np.diff(use_ptr))
 
     @property
     def _first_phase(self) -> str | None:

@@ -12,6 +12,7 @@ from astra_py.collectives import (
     relays,
     rooted,
     send_recv,
+    themis,
 )
 
 __all__ = [
@@ -25,4 +26,5 @@ __all__ = [
     "relays",
     "rooted",
     "send_recv",
+    "themis",
 ]

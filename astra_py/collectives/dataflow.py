@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from astra_py.collectives.flow_proof import is_proven
 from astra_py.collectives.promises import EVERYONE, Promise, promises_of
 from astra_py.collectives.schedule import Combine, EdgeOn, Template
+from astra_py.collectives.views import data_views
 from astra_py.errors import CheckError, ConfigError
 
 __all__ = ["check_dataflow"]
@@ -50,18 +51,20 @@ def check_dataflow(template: Template, payload: int | NDArray[np.int64] | None =
     -----
     A message that is added (``Combine.ADD``) counts as added on arrival, so that nothing may be sent from there at the
     same time. In an exchange (``Combine.EXCHANGE``) it lies beside, and is added for whoever waits for it and for all
-    that its rank has sent from there before.
+    that its rank has sent from there before. Of a message with control bytes only the others are looked at, and of a
+    template with choices every alternative.
     """
     payload = template.payload if payload is None else payload
     if payload is None:
         raise ConfigError(f"{template.collective} {template.algorithm}: give the payload that this template is for")
-    promises = promises_of(template, payload)
-    if is_proven(template, promises):
-        return
-    flow = _Flow(template, promises)
-    for op in range(len(template)):
-        flow.follow(op)
-    flow.require_promises()
+    for view in data_views(template):
+        promises = promises_of(view, payload)
+        if is_proven(view, promises):
+            continue
+        flow = _Flow(view, promises)
+        for op in range(len(view)):
+            flow.follow(op)
+        flow.require_promises()
 
 
 class _Flow:

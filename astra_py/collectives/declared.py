@@ -52,8 +52,9 @@ def declared_rank_bytes(
     ----------
     trace : what is to be run.
     algorithms, system, rank_machine : as given to :func:`~astra_py.collectives.lower`.
-    schedule : what the Trace was lowered to. A call whose algorithm has no closed form, as a user's own may, counts the
-        messages of its template, and only after :func:`~astra_py.collectives.check_dataflow` has passed it.
+    schedule : what the Trace was lowered to; control bytes of its messages count, too. A call whose algorithm has no
+        closed form, as a user's own may, counts the messages of its template, and only after
+        :func:`~astra_py.collectives.check_dataflow` has passed it.
 
     Returns
     -------
@@ -72,6 +73,9 @@ def declared_rank_bytes(
             call_sent, call_received = calls.rank_bytes(call)
             sent[group] += call_sent
             received[group] += call_received
+    if schedule is not None:
+        control_sent, control_received = _control_totals(schedule)
+        sent, received = sent + control_sent, received + control_received
     return sent, received
 
 
@@ -208,9 +212,22 @@ def _checked_templates(trace: Trace, schedule: Schedule) -> dict[int, Template]:
 
 
 def _template_pairs(template: Template) -> Pairs:
-    is_send = template.is_send
+    is_send = template.is_send & template.is_counted
     src, dst = (column[is_send].astype(np.int64) for column in (template.src, template.dst))
-    return src, dst, template.size_bytes[is_send]
+    return src, dst, template.data_bytes[is_send]
+
+
+def _control_totals(schedule: Schedule) -> tuple[Column, Column]:
+    """Control bytes that each rank sends and receives in all instances; i64[ranks] twice."""
+    sent, received = np.zeros(schedule.ranks, dtype=np.int64), np.zeros(schedule.ranks, dtype=np.int64)
+    key = np.stack([schedule.instance_template, schedule.instance_group], axis=1)
+    for (number, index), times in zip(*np.unique(key, axis=0, return_counts=True), strict=True):
+        template, group = schedule.templates[number], schedule.group(int(index))
+        if len(template.control_bytes):
+            control = np.where(template.is_counted, template.control_bytes, 0) * times
+            np.add.at(sent, group[template.src], control)
+            np.add.at(received, group[template.dst], control)
+    return sent, received
 
 
 def _joined(pairs: list[Pairs]) -> Pairs:

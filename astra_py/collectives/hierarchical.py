@@ -30,11 +30,12 @@ from astra_py.collectives.patterns import (
 from astra_py.collectives.registry import Group, collective
 from astra_py.errors import ConfigError
 
-__all__ = ["hierarchical"]
+__all__ = ["TOP", "gather", "hierarchical", "require_halves", "scatter"]
 
 Ids = NDArray[np.int64]
 
-_TOP = {"ring": ring_all_reduce, "direct": direct_all_reduce, "halving_doubling": halving_all_reduce}
+#: All-reduces of the highest level, ``(build, teams, *, scatter, gather)``.
+TOP = {"ring": ring_all_reduce, "direct": direct_all_reduce, "halving_doubling": halving_all_reduce}
 
 
 @collective("all_reduce", name="hierarchical")
@@ -68,14 +69,14 @@ def hierarchical(build: ScheduleBuilder, group: Group, size_bytes: int) -> None:
     for name, algorithm, teams in stages:
         build.begin_phase(f"reduce_scatter {name}")
         for each in teams:
-            _scatter(build, each, algorithm)
+            scatter(build, each, algorithm)
     if units > 1:
         build.begin_phase("all_reduce between")
-        _TOP[top](build, Teams(owners.T, *cut.segments(len(levels))), scatter=None, gather=None)
+        TOP[top](build, Teams(owners.T, *cut.segments(len(levels))), scatter=None, gather=None)
     for name, algorithm, teams in reversed(stages):
         build.begin_phase(f"all_gather {name}")
         for each in teams:
-            _gather(build, each, algorithm)
+            gather(build, each, algorithm)
 
 
 class _Cut:
@@ -120,17 +121,19 @@ def _owners(owners: Ids, parent: Ids, ways: int) -> Ids:
     return in_order
 
 
-def _scatter(build: ScheduleBuilder, teams: Teams, algorithm: str) -> None:
+def scatter(build: ScheduleBuilder, teams: Teams, algorithm: str) -> None:
+    """Reduce-scatter in each team, by an algorithm of :data:`~astra_py.collectives.system.LEVEL_ALGORITHMS`."""
     if algorithm == "ring":
         ring_steps(build, teams, range(1, teams.size), None, is_reducing=True, phase=None)
     elif algorithm == "direct":
         direct_scatter(build, teams, phase=None)
     else:
-        _require_halves(teams)
+        require_halves(teams)
         halving_scatter(build, teams, phase=None)
 
 
-def _gather(build: ScheduleBuilder, teams: Teams, algorithm: str) -> None:
+def gather(build: ScheduleBuilder, teams: Teams, algorithm: str) -> None:
+    """All-gather in each team, as :func:`scatter`."""
     if algorithm == "ring":
         ring_steps(build, teams, range(teams.size - 1), None, is_reducing=False, phase=None)
     elif algorithm == "direct":
@@ -139,9 +142,10 @@ def _gather(build: ScheduleBuilder, teams: Teams, algorithm: str) -> None:
         doubling_gather(build, teams, phase=None)
 
 
-def _require_halves(teams: Teams) -> None:
+def require_halves(teams: Teams) -> None:
+    """Refuse halving among a number of members that is no power of two."""
     if not is_power_of_two(teams.size):
         raise ConfigError(
-            f"all_reduce algorithm 'hierarchical': 'halving_doubling' scatters among a power of two of members, not "
+            f"all_reduce over levels: 'halving_doubling' scatters among a power of two of members, not "
             f"{teams.size}; allowed there: ring, direct"
         )

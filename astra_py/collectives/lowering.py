@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from astra_py.collectives.admission import ADMISSION, admitted
+from astra_py.collectives.protocols import CHANNELS, on_channels, with_protocol
 from astra_py.collectives.registry import (
     DEFAULT_ALGORITHMS,
     Group,
@@ -15,7 +17,7 @@ from astra_py.collectives.registry import (
     build_template,
     in_order_of_appearance,
 )
-from astra_py.collectives.schedule import PoolOrder, Schedule, Template
+from astra_py.collectives.schedule import PoolOrder, RankPool, Schedule, Template
 from astra_py.collectives.system import SystemModel
 from astra_py.errors import AstraPyError, ConfigError
 from astra_py.workloads.calls import CollectiveCall
@@ -32,6 +34,7 @@ def lower(
     max_active_collectives: int | None = None,
     scheduling: PoolOrder = PoolOrder.FIFO,
     rank_machine: NDArray[np.int32] | None = None,
+    rank_pools: Sequence[RankPool] = (),
 ) -> Schedule:
     """Return the Schedule of a Trace: operation ``i`` of the one is node ``i`` of the other.
 
@@ -44,11 +47,13 @@ def lower(
     max_active_collectives : how many collectives a rank takes part in at the same time, or None for no limit.
     scheduling : in which order those that wait for that limit are let in; PRIORITY is that of the calls.
     rank_machine : i32[ranks], the machine that each rank is in; a machine each where None.
+    rank_pools : the pools of each rank that algorithms of one's own take units of, by
+        :meth:`~astra_py.collectives.ScheduleBuilder.shared_pool`; those of ``system`` come by themselves.
 
     Raises
     ------
     WorkloadError : no algorithm is known for a collective; the message has the file and line it comes from.
-    ConfigError : an unknown algorithm, or a limit below 1.
+    ConfigError : an unknown algorithm, a limit below 1, or a pool of a name that is there already.
     """
     if max_active_collectives is not None and max_active_collectives < 1:
         raise ConfigError(
@@ -56,16 +61,19 @@ def lower(
         )
     for kind in algorithms or {}:
         algorithm_names(kind)
+    system = system if system is not None else SystemModel()
+    limits = ((ADMISSION, system.admission), (CHANNELS, system.channels))
+    shared = [*(RankPool(name, most) for name, most in limits if most is not None), *rank_pools]
     templates = _Templates(
         {**DEFAULT_ALGORITHMS, **(algorithms or {})},
-        system if system is not None else SystemModel(),
+        system,
         np.arange(trace.ranks, dtype=np.int32) if rank_machine is None else rank_machine,
     )
     groups: dict[tuple[int, ...], int] = {}
     instance_template = [templates.of(call) for call in trace.calls]
     instance_group = [groups.setdefault(call.group, len(groups)) for call in trace.calls]
     priority = np.array([call.priority for call in trace.calls], dtype=np.uint8)
-    pools = _Pools(trace, max_active_collectives, scheduling)
+    pools = _Pools(trace, max_active_collectives, scheduling, shared)
     is_collective = trace.kind == NodeKind.COLLECTIVE
     return Schedule(
         ranks=trace.ranks,
@@ -94,6 +102,8 @@ def lower(
         iteration=trace.iteration,
         phase=trace.phase,
         phases=trace.phases,
+        shared_pools=tuple(pool.name for pool in shared),
+        shared_first=pools.shared_first,
     )
 
 
@@ -120,6 +130,7 @@ class _Templates:
         payload = call.payload
         shape = payload if isinstance(payload, int) else payload.tobytes()
         shared = (call.kind, algorithm, len(call.group), shape)
+        is_by_level = self.system.protocol is not None or self.system.admission is not None
         machine = self.rank_machine[list(call.group)]
         by_machines = (*shared, in_order_of_appearance(machine).tobytes())
         by_ranks = (*shared, call.group)
@@ -128,19 +139,36 @@ class _Templates:
                 return self._index[key]
         group = Group(call.group, machine)
         try:
-            self.templates.append(build_template(call.kind, algorithm, group, payload, self.system))
+            template = build_template(call.kind, algorithm, group, payload, self.system)
+            self.templates.append(self._at_endpoints(template, machine))
         except AstraPyError as error:
             error.add_note(f"while building collective {call.name!r}{' of ' + call.source if call.source else ''}")
             raise
-        key = by_ranks if group.is_ranks_used else by_machines if group.is_machines_used else shared
+        key = by_ranks if group.is_ranks_used else by_machines if group.is_machines_used or is_by_level else shared
         self._index[key] = len(self.templates) - 1
         return self._index[key]
 
+    def _at_endpoints(self, template: Template, machine: NDArray[np.int32]) -> Template:
+        """What the algorithm built, with all that the endpoints add to it; ``machine`` is each member's."""
+        system = self.system
+        if system.protocol is not None:
+            template = with_protocol(template, machine[template.src] != machine[template.dst], system)
+        if system.channels is not None:
+            template = on_channels(template)
+        if system.admission is not None:
+            template = admitted(template, machine[template.src] != machine[template.dst])
+        return template
+
 
 class _Pools:
-    """A pool for each stream of each rank, and one for each rank's active collectives where they are limited."""
+    """A pool for each stream of each rank, one for its active collectives where they are limited, and the shared ones.
 
-    def __init__(self, trace: Trace, max_active_collectives: int | None, scheduling: PoolOrder) -> None:
+    ``shared_first`` is i32[shared], the pool of rank 0 of each name; those of the other ranks follow.
+    """
+
+    def __init__(
+        self, trace: Trace, max_active_collectives: int | None, scheduling: PoolOrder, shared: Sequence[RankPool]
+    ) -> None:
         stream_key = trace.rank.astype(np.int64) * max(len(trace.streams), 1) + trace.stream
         in_stream = trace.stream >= 0
         keys, stream_pool = np.unique(stream_key[in_stream], return_inverse=True)
@@ -155,6 +183,16 @@ class _Pools:
             owners.append(np.arange(trace.ranks))
             capacities.append(np.full(trace.ranks, max_active_collectives, dtype=np.int64))
             orders.append(np.full(trace.ranks, scheduling, dtype=np.int64))
+        first = sum(map(len, owners))
+        self.shared_first = np.arange(first, first + len(shared) * trace.ranks, trace.ranks, dtype=np.int32)
+        for i, pool in enumerate(shared):
+            if pool.name in (other.name for other in shared[:i]):
+                raise ConfigError(f"each rank has two pools called {pool.name!r}; a name is allowed once")
+            if pool.capacity < 1:
+                raise ConfigError(f"pool {pool.name!r} of each rank: a capacity of {pool.capacity}; allowed: from 1")
+            owners.append(np.arange(trace.ranks))
+            capacities.append(np.full(trace.ranks, pool.capacity, dtype=np.int64))
+            orders.append(np.full(trace.ranks, pool.order, dtype=np.int64))
         self.owner = np.concatenate(owners).astype(np.int32)
         self.capacity = np.concatenate(capacities).astype(np.int32)
         self.order = np.concatenate(orders).astype(np.uint8)

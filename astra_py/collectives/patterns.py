@@ -91,10 +91,10 @@ def post(
     """
     is_sent = size_bytes > 0
     sent = np.full(size_bytes.shape, -1, dtype=np.int64)
-    senders = np.broadcast_to(src, is_sent.shape)[is_sent]
+    senders = _spread(src, is_sent.shape)[is_sent]
     sent[is_sent] = build.send(
         senders,
-        np.broadcast_to(dst, is_sent.shape)[is_sent],
+        _spread(dst, is_sent.shape)[is_sent],
         size_bytes[is_sent],
         [Dep(_rows(dep.ids, is_sent), dep.on) for dep in after],
         phase=phase,
@@ -105,8 +105,13 @@ def post(
     return sent
 
 
+def _spread(values: Any, shape: tuple[int, ...]) -> Ids:
+    """``values`` broadcast to ``shape``; a step of a ring of 1,024 has nothing to spread, and 2,046 of them add up."""
+    return values if values.shape == shape else np.broadcast_to(values, shape)
+
+
 def _rows(values: Any, is_sent: NDArray[np.bool_]) -> Ids:
-    rows: Ids = np.broadcast_to(values, (*is_sent.shape, values.shape[-1]))[is_sent]
+    rows: Ids = _spread(values, (*is_sent.shape, values.shape[-1]))[is_sent]
     return rows
 
 

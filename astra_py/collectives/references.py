@@ -58,7 +58,9 @@ Pools = Numbers | Hold | Sequence[Numbers | Hold]
 References = Numbers | Dep | Hold | Sequence[Numbers | Dep | Hold] | None
 
 
-def as_rows(given: References, n: int, limit: int | None, what: str, moment: EdgeOn) -> tuple[Ids, Ids]:
+def as_rows(
+    given: References, n: int, limit: int | None, what: str, moment: EdgeOn, least: int = -1
+) -> tuple[Ids, Ids]:
     """Numbers [n, k] and their moments [k] of what was given as dependencies, pools or blocks of ``n`` operations.
 
     Parameters
@@ -66,6 +68,7 @@ def as_rows(given: References, n: int, limit: int | None, what: str, moment: Edg
     limit : numbers are below it; None for any.
     what : the argument, for the message.
     moment : that of numbers which say none.
+    least : numbers are not below it; -1 is none.
 
     Raises
     ------
@@ -85,9 +88,9 @@ def as_rows(given: References, n: int, limit: int | None, what: str, moment: Edg
             raise ValueError(
                 f"{what} is of shape {np.asarray(wanted).shape}; {n} operations take [{n}], [{n}, k] or one number"
             )
-        if array.size and (int(array.min()) < -1 or (limit is not None and int(array.max()) >= limit)):
+        if array.size and (int(array.min()) < least or (limit is not None and int(array.max()) >= limit)):
             raise ValueError(f"{what} has a number outside the {limit} that were added before; -1 is none")
-        numbers.append(np.broadcast_to(array, (n, array.shape[1])))
+        numbers.append(array if array.shape[0] == n else np.broadcast_to(array, (n, array.shape[1])))
         moments += [on] * array.shape[1]
     if not numbers:
         return np.empty((n, 0), dtype=np.int64), np.empty(0, dtype=np.int64)

@@ -61,6 +61,8 @@ AlgorithmT = TypeVar("AlgorithmT", bound=Algorithm)
 _algorithms: dict[str, Registry[Algorithm]] = {
     kind: Registry("astra_py.collectives", f"{kind} algorithm", is_replaceable=True) for kind in COLLECTIVE_KINDS
 }
+#: Algorithms whose chunks all begin at once.
+_at_once: set[Algorithm] = set()
 
 
 class Group:
@@ -105,13 +107,14 @@ def in_order_of_appearance(machine: NDArray[np.int32]) -> NDArray[np.int32]:
     return np.argsort(np.argsort(first)).astype(np.int32)[number.ravel()]
 
 
-def collective(kind: str, *, name: str) -> Callable[[AlgorithmT], AlgorithmT]:
+def collective(kind: str, *, name: str, do_chunks_wait: bool = True) -> Callable[[AlgorithmT], AlgorithmT]:
     """Register a function as an algorithm of a collective.
 
     Parameters
     ----------
     kind : the collective, one of :data:`~astra_py.workloads.COLLECTIVE_KINDS`.
     name : what ``collective.<kind>`` in a scenario calls it; registering a name again replaces it, but for a plug-in.
+    do_chunks_wait : whether chunks follow one another as :class:`ScheduleBuilder` says, or all begin at once.
 
     Returns
     -------
@@ -143,6 +146,8 @@ def collective(kind: str, *, name: str) -> Callable[[AlgorithmT], AlgorithmT]:
             third = "matrix" if kind in MATRIX_KINDS else "size_bytes"
             raise ConfigError(f"{kind} algorithm {name!r}: a function of (build, group, {third}) is needed") from None
         _algorithms[kind].add(name, function)
+        if not do_chunks_wait:
+            _at_once.add(function)
         return function
 
     return register
@@ -248,7 +253,7 @@ def build_template(
         chunks = 1 if kind in WHOLE_KINDS else build.system.chunks
         for chunk, part in enumerate(chunk_payloads(_as_argument(kind, group.size, payload), chunks, group.size)):
             if chunk:
-                build.begin_chunk()
+                build.begin_chunk(is_waiting=function not in _at_once)
             function(build, group, part)
     return replace(build.build(), payload=payload)
 

@@ -9,7 +9,7 @@ when the last part is done, so that a run never holds all its messages at once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
@@ -19,11 +19,32 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Combine", "EdgeOn", "OpKind", "OuterKind", "PoolOrder", "Schedule", "Template"]
+__all__ = [
+    "FIRST_SHARED_POOL",
+    "Combine",
+    "EdgeOn",
+    "OpKind",
+    "OuterKind",
+    "PoolOrder",
+    "RankPool",
+    "Schedule",
+    "Template",
+]
 
 IntColumn = NDArray[np.int32]
 LongColumn = NDArray[np.int64]
 ByteColumn = NDArray[np.uint8]
+
+#: A template's use of its first shared pool; that of the k-th is k less.
+FIRST_SHARED_POOL = -2
+
+
+def _ints() -> IntColumn:
+    return np.zeros(0, dtype=np.int32)
+
+
+def _longs() -> LongColumn:
+    return np.zeros(0, dtype=np.int64)
 
 
 class OpKind(IntEnum):
@@ -74,6 +95,22 @@ class PoolOrder(IntEnum):
     PRIORITY = 2
 
 
+@dataclass(frozen=True)
+class RankPool:
+    """A pool that every rank has one of, for all collectives under way together to share.
+
+    Attributes
+    ----------
+    name : what templates call it.
+    capacity : how many units each rank has.
+    order : in which order those who wait get them.
+    """
+
+    name: str
+    capacity: int
+    order: PoolOrder = PoolOrder.FIFO
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Template:
     """One collective in group coordinates.
@@ -85,7 +122,7 @@ class Template:
     kind : u8[m], :class:`OpKind`.
     src, dst : i32[m], group coordinates; a local operation has ``dst == src``. An operation belongs to ``src``.
     size_bytes : i64[m], payload of a message, or bytes worked on.
-    duration_ps : i64[m], time of a local operation; 0 for a message.
+    duration_ps : i64[m], time of a local operation; of a message, the time between its start and its post.
     phase : i32[m], index into ``phase_names``.
     phase_names : what the phases are called, such as ``"reduce_scatter inside"``.
     chunk : i32[m], the chunk of the collective's data that the operation works on.
@@ -93,11 +130,22 @@ class Template:
         (:class:`EdgeOn`). Every dependency precedes its dependant.
     pool_owner, pool_capacity, pool_order : counting semaphores of each instance; owner is a group coordinate.
     use_ptr, use_pool, release_on : operation ``i`` takes one unit of each of its pools, in order, before it starts, and
-        returns it at ``release_on``.
+        returns it at ``release_on``. ``FIRST_SHARED_POOL - k`` is pool ``shared_pools[k]`` of the operation's own rank.
     block_ptr, block, combine : what a message carries, for the data-flow check only: its blocks of its chunk, and
         what the receiver does with them (:class:`Combine`).
     notify_on : the moment at which the receiver's part counts a message as received.
     payload : the size in bytes, or the byte matrix, that it was made for; None where it was made by hand.
+    protocol : the protocol of the collective library whose costs are in it, or nothing.
+    shared_pools : names of the pools of each rank (:class:`RankPool`) that operations take units of.
+    release_op : i32[u], the operation at whose moment each unit is returned, which waits for the one that takes it;
+        empty where all return their own.
+    control_bytes : i64[m], how many of a message's bytes are the protocol's and no data; empty where none are.
+    alternative : i32[m], the alternative that an operation is of, -1 for those of none; empty without choices.
+    choice_ptr : i64[c + 1], choice ``c`` is between alternatives ``choice_ptr[c]`` to ``choice_ptr[c + 1] - 1``. It is
+        made when the first operation of any of them is ready, and those of the others are skipped.
+    visit_ptr, visit_level, visit_load_ps : alternative ``a`` visits levels
+        ``visit_level[visit_ptr[a]:visit_ptr[a + 1]]`` of the network in this order, for about that time each. Of the
+        alternatives the one whose levels have the least load when visited in order is picked, the first of equal ones.
     """
 
     collective: str
@@ -125,6 +173,15 @@ class Template:
     phase_names: tuple[str, ...]
     notify_on: EdgeOn = EdgeOn.DELIVERED
     payload: int | LongColumn | None = None
+    protocol: str = ""
+    shared_pools: tuple[str, ...] = ()
+    release_op: IntColumn = field(default_factory=_ints)
+    control_bytes: LongColumn = field(default_factory=_longs)
+    alternative: IntColumn = field(default_factory=_ints)
+    choice_ptr: LongColumn = field(default_factory=_longs)
+    visit_ptr: LongColumn = field(default_factory=_longs)
+    visit_level: IntColumn = field(default_factory=_ints)
+    visit_load_ps: LongColumn = field(default_factory=_longs)
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -133,6 +190,33 @@ class Template:
     def is_send(self) -> NDArray[np.bool_]:
         """bool[m]: which operations are messages."""
         return np.equal(self.kind, OpKind.SEND)
+
+    @property
+    def data_bytes(self) -> LongColumn:
+        """i64[m]: size of each operation without what is the protocol's."""
+        return self.size_bytes - self.control_bytes if len(self.control_bytes) else self.size_bytes
+
+    @property
+    def choices(self) -> int:
+        """How many choices there are."""
+        return max(len(self.choice_ptr) - 1, 0)
+
+    def is_picked(self, picks: IntColumn) -> NDArray[np.bool_]:
+        """bool[m]: which operations are there when of choice ``c`` its alternative number ``picks[c]`` is picked."""
+        if not self.choices:
+            return np.ones(len(self), dtype=np.bool_)
+        picked = np.zeros(int(self.choice_ptr[-1]) + 1, dtype=np.bool_)
+        picked[self.choice_ptr[:-1] + picks] = True
+        picked[-1] = True  # where alternative -1 points
+        return picked[self.alternative]
+
+    @property
+    def is_counted(self) -> NDArray[np.bool_]:
+        """bool[m]: the operations with the first alternative of each choice.
+
+        All alternatives of a choice have as many messages, and each rank sends and receives as many bytes in them.
+        """
+        return self.is_picked(np.zeros(self.choices, dtype=np.int32))
 
     def to_pandas(self) -> pd.DataFrame:
         """One row per operation: kind, src, dst, size_bytes, duration_ps, phase, chunk, after (its predecessors)."""
@@ -170,6 +254,8 @@ class Schedule:
     priority : u8[ops], order of grants in pools of order PRIORITY; larger first.
     dep_ptr, dep_op : an operation starts when all of ``dep_op[dep_ptr[i]:dep_ptr[i + 1]]`` are done.
     pool_owner, pool_capacity, pool_order, use_ptr, use_pool : streams and limits; a unit is held from start to end.
+    shared_pools, shared_first : pool ``shared_first[k] + r`` is rank ``r``'s of the name ``shared_pools[k]``, of which
+        operations of templates take units.
     name, names : index into ``names`` per operation.
     iteration, phase, phases : labels for tables; ``phase`` indexes ``phases``.
     """
@@ -200,6 +286,8 @@ class Schedule:
     iteration: IntColumn
     phase: IntColumn
     phases: tuple[str, ...]
+    shared_pools: tuple[str, ...] = ()
+    shared_first: IntColumn = field(default_factory=_ints)
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -211,7 +299,7 @@ class Schedule:
     @property
     def message_count(self) -> int:
         """How many messages the run will send."""
-        per_template = np.array([int(t.is_send.sum()) for t in self.templates], dtype=np.int64)
+        per_template = np.array([int((t.is_send & t.is_counted).sum()) for t in self.templates], dtype=np.int64)
         return int(per_template[self.instance_template].sum()) if len(self.instance_template) else 0
 
     def to_pandas(self) -> pd.DataFrame:

@@ -31,26 +31,46 @@ class Section:
 class Sections:
     """The sections of a template in the making.
 
-    Phase p of chunk c begins after phase p - 1 of chunk c and phase p of chunk c - 1.
+    Phase p of chunk c begins after phase p - 1 of chunk c and phase p of chunk c - 1. The alternatives of a chunk have
+    phases of their own; the next chunk follows those of all, of which only the picked ones will be there.
     """
 
     def __init__(self) -> None:
-        self._chunk_before: list[Section] = []
-        self._chunk = [Section(0, 0)]
+        self._chunk_before: list[list[Section]] = []
+        self._chunk = [[Section(0, 0)]]
+        self._phase = 0
 
-    def begin_chunk(self, ops: int, batches: int) -> list[Section]:
-        """Open the first section of the next chunk after ``ops`` operations in ``batches``; returns what it follows."""
-        self._chunk[-1].last_batch = batches
-        self._chunk_before, self._chunk = self._chunk, [Section(ops, batches)]
-        return self._chunk_before[:1]
+    def begin_chunk(self, ops: int, batches: int, *, is_waiting: bool) -> list[Section]:
+        """Open the first section of the next chunk after ``ops`` operations in ``batches``; returns what it follows.
+
+        A chunk that is not waiting follows nothing, in none of its phases.
+        """
+        self._close(batches)
+        self._chunk_before, self._chunk = self._chunk if is_waiting else [], [[Section(ops, batches)]]
+        self._phase = 0
+        return self._chunk_before[0] if is_waiting else []
+
+    def begin_alternative(self, ops: int, batches: int) -> None:
+        """Open a section beside the chunk's first one, after ``ops`` operations in ``batches``; it follows the same."""
+        self._close(batches)
+        self._phase = 0
+        self._chunk[0].append(Section(ops, batches))
 
     def begin_phase(self, ops: int, batches: int) -> list[Section]:
         """Open the chunk's next section after ``ops`` operations in ``batches``; returns what it follows."""
-        before = self._chunk[-1]
-        before.last_batch = batches
-        phase = len(self._chunk)
-        self._chunk.append(Section(ops, batches))
-        return [before, *self._chunk_before[phase : phase + 1]]
+        before = self._close(batches)
+        self._phase += 1
+        if self._phase == len(self._chunk):
+            self._chunk.append([])
+        self._chunk[self._phase].append(Section(ops, batches))
+        of_chunk_before = self._chunk_before[self._phase] if self._phase < len(self._chunk_before) else []
+        return [before, *of_chunk_before]
+
+    def _close(self, batches: int) -> Section:
+        """Close the section that is open."""
+        section = self._chunk[self._phase][-1]
+        section.last_batch = batches
+        return section
 
 
 def rows_by_rank(rank: Ids, ids: Ids, ranks: int) -> Ids:

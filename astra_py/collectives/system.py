@@ -12,13 +12,27 @@ from numpy.typing import NDArray
 from astra_py.collectives.schedule import EdgeOn, Template
 from astra_py.errors import ConfigError, did_you_mean
 
-__all__ = ["SystemModel"]
+__all__ = ["LevelFigures", "SystemModel"]
 
 #: A reduction of b bytes reads both operands and writes the sum.
 REDUCTION_PASSES = 3
 
 #: Algorithms of one level of a hierarchical all-reduce.
 LEVEL_ALGORITHMS = ("ring", "direct", "halving_doubling")
+
+
+@dataclass(frozen=True)
+class LevelFigures:
+    """One level of the network as a message on its own finds it.
+
+    Attributes
+    ----------
+    rate_bps : payload in bit/s.
+    latency_ps : time of a message of no bytes.
+    """
+
+    rate_bps: int
+    latency_ps: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +56,13 @@ class SystemModel:
     rings : how many rings a ring algorithm parts the data among.
     piece_bytes : most bytes of the pieces in which trees and chains pass a buffer on.
     measure : the time in ps of a template among these ranks, for the algorithm ``"auto"``; None where there is none.
+    admission : most messages from other machines that a rank clears to be sent to it at a time, or None for no
+        admission by the receiver.
+    channels : most messages of a rank on the way at a time, over all its collectives, or None for no limit.
+    protocol : the protocol of NCCL whose costs messages have, ``"auto"`` for the one that is likely to end first, or
+        None for messages that cost nothing beside the network.
+    inside, between : figures of the network inside a machine, and between machines; None where there is no such pair
+        of ranks, or where nothing needs them.
 
     Raises
     ------
@@ -60,9 +81,16 @@ class SystemModel:
     rings: int = 1
     piece_bytes: int = 128 * 1024
     measure: Callable[[Template, tuple[int, ...]], int] | None = None
+    admission: int | None = None
+    channels: int | None = None
+    protocol: str | None = None
+    inside: LevelFigures | None = None
+    between: LevelFigures | None = None
 
     def __post_init__(self) -> None:
         for key, value in (
+            ("system.admission", self.admission),
+            ("system.channels", self.channels),
             ("system.local_memory_bandwidth", self.local_memory_bandwidth_bps),
             ("collective.in_flight", self.in_flight),
         ):

@@ -20,7 +20,9 @@ _MOST_RINGS, _MOST_MACHINES = 1024, 2**20
 _LEVEL_ALGORITHMS = ("ring", "direct", "halving_doubling")
 _ALGORITHM = Name("a registered algorithm of this collective, or auto")
 _HIERARCHICAL = Condition(
-    "all_reduce", "collective.all_reduce = 'hierarchical'", lambda algorithm: algorithm == "hierarchical"
+    "all_reduce",
+    "collective.all_reduce = 'hierarchical' or 'themis'",
+    lambda algorithm: algorithm in ("hierarchical", "themis"),
 )
 
 

@@ -33,8 +33,8 @@ def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[st
     Returns
     -------
     Scenario
-        with ``workload.file`` as a path from the current folder: relative paths of a file are taken from the file's
-        own folder, those of a mapping or an override from the current one.
+        with ``workload.file`` and ``platform.routing_hook`` as paths from the current folder: relative paths of a file
+        are taken from the file's own folder, those of a mapping or an override from the current one.
 
     Raises
     ------
@@ -73,13 +73,14 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _place_files(tree: dict[str, Any], folder: Path) -> None:
     """Take relative paths of a scenario file from its own folder."""
-    workload = tree.get("workload")
-    if isinstance(workload, dict) and isinstance(workload.get("file"), str) and workload["file"].strip():
-        workload["file"] = str(folder / workload["file"])
-    for table in tree.values():
-        for key, value in table.items() if isinstance(table, dict) else ():
+    for table, key in (("workload", "file"), ("platform", "routing_hook")):
+        values = tree.get(table)
+        if isinstance(values, dict) and isinstance(values.get(key), str) and values[key].strip() not in ("", "none"):
+            values[key] = str(folder / values[key])
+    for values in tree.values():
+        for key, value in values.items() if isinstance(values, dict) else ():
             if isinstance(value, str) and value.startswith(FILE) and value != FILE:
-                table[key] = f"{FILE}{folder / value.removeprefix(FILE)}"
+                values[key] = f"{FILE}{folder / value.removeprefix(FILE)}"
 
 
 def _apply(tree: dict[str, Any], override: str) -> None:

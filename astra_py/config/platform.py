@@ -1,198 +1,211 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""``[platform]``: the accelerators and the network between them."""
+"""``[platform]``: what follows from its parameters, and which of them do not go together."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import Annotated, ClassVar
+from typing import Any
 
-from astra_py.config.rules import Choice, Count, Flag, Number, QuantityRule, Registered
-from astra_py.config.scale_up import LONGEST_DELAY, PcieConfig, ScaleUpConfig
-from astra_py.config.table import Condition, FieldError, Ns3Attribute, Table, parameter
-from astra_py.hardware import accelerator, accelerators
-from astra_py.units import RATE, TIME
+from pydantic import model_validator
+
+from astra_py.config.platform_fields import MOST_RANKS, NODES_PER_GROUP, RANKS_PER_LEAF, PlatformFields
+from astra_py.config.platform_kinds import FORWARDING, LEAVES, MACHINES, NICS, RAILS, are_nics_nodes
+from astra_py.config.platform_presets import with_preset
+from astra_py.config.table import FieldError
+from astra_py.hardware import accelerator
 
 __all__ = ["MOST_RANKS", "PlatformConfig"]
-
-#: Ranks of the largest platform that a scenario may ask for.
-MOST_RANKS = 2**20
-
-_KINDS = ("single_switch", "ring", "leaf_spine", "zion", "zionex")
-_MACHINES = ("zion", "zionex")
-_LEAVES = ("leaf_spine", *_MACHINES)
-
-_ONLY_MACHINES = Condition("kind", "platform.kind = 'zion' or 'zionex'", _MACHINES.__contains__)
-_ONLY_LEAVES = Condition("kind", "platform.kind = 'leaf_spine', 'zion' or 'zionex'", _LEAVES.__contains__)
-_ONLY_RING = Condition("kind", "platform.kind = 'ring'", lambda kind: kind == "ring")
-_ONLY_SWITCHES = Condition("kind", "a platform.kind other than 'ring'", lambda kind: kind != "ring")
-
-#: Ranks on a leaf where there are no machines.
-_RANKS_PER_LEAF = 8
 
 #: Ratios as near as this to a whole number of spines are that number: decimals cannot write 8/3.
 _RATIO_TOLERANCE = 1e-6
 
+#: Most ranks of which each has a link to each other one: eight million links.
+_MOST_FULLY_CONNECTED = 4096
 
-class PlatformConfig(Table):
+
+class PlatformConfig(PlatformFields):
     """The accelerators, one a rank, and the network between them."""
 
-    key: ClassVar[str] = "platform"
-
-    kind: Annotated[str, Registered("astra_py.topologies", *_KINDS)] = parameter(
-        "single_switch",
-        "Shape: all ranks on one switch; in a ring; on leaf switches of which each has one link to every spine switch; "
-        "or in machines on such leaves, their accelerators joined by a scale-up switch inside, with a NIC of its own "
-        "each ('zionex') or behind a host with a NIC each ('zion').",
-    )
-    ranks: Annotated[int, Count(least=1, most=MOST_RANKS)] = parameter(
-        8, "Number of accelerators; of machines, platform.nodes x platform.accelerators_per_node.", source="assumed"
-    )
-    nodes: Annotated[int, Count(least=1, most=MOST_RANKS)] = parameter(
-        2, "Number of machines.", source="assumed", only=_ONLY_MACHINES
-    )
-    accelerators_per_node: Annotated[int, Count(least=1, most=MOST_RANKS)] = parameter(
-        8, "Accelerators of a machine.", source="Zion and ZionEX, ISCA 2022", only=_ONLY_MACHINES
-    )
-    nics_per_node: Annotated[int | None, Count(least=1, most=MOST_RANKS, words={"auto": None})] = parameter(
-        "auto",
-        "NICs of a machine. 'auto': one for each accelerator, which is what this version has.",
-        source="Zion and ZionEX, ISCA 2022: 8 accelerators and 8 NICs",
-        only=_ONLY_MACHINES,
-    )
-    accelerator: Annotated[str, Choice(*accelerators())] = parameter(
-        "A100-40", "What each rank computes with; its peaks, memory and scale-up rate are those of its data sheet."
-    )
-    accelerators_forward: Annotated[bool | None, Flag(words={"auto": None})] = parameter(
-        "auto", "Whether frames may pass through an accelerator. 'auto': true.", only=_ONLY_RING
-    )
-    link_rate: Annotated[int, QuantityRule(RATE, least=1)] = parameter(
-        "100Gbps",
-        "Rate of every Ethernet link, in each direction.",
-        source="one 100 Gb/s NIC per GPU as in Neo, ISCA 2022",
-        ns3=Ns3Attribute(("ns3::FabricDevice::DataRate",), suffix=None),
-    )
-    link_delay: Annotated[int, QuantityRule(TIME, most=LONGEST_DELAY)] = parameter(
-        "500ns",
-        "Propagation delay of every Ethernet link.",
-        source="HOTI 2020, run line of the published artefact",
-        ns3=Ns3Attribute(("ns3::FabricDevice::Delay",), suffix=None),
-    )
-    link_loss: Annotated[float, Number(least=0, most=1, is_most_allowed=False)] = parameter(
-        0.0,
-        "Probability that an Ethernet link loses a frame.",
-        source="lossless Ethernet",
-        ns3=Ns3Attribute(("ns3::FabricDevice::LossProbability",), suffix=None),
-    )
-    switch_latency: Annotated[int, QuantityRule(TIME, most=LONGEST_DELAY)] = parameter(
-        "300ns",
-        "Forwarding latency of an Ethernet switch, from a frame's last byte in to its first byte ready to leave.",
-        source="assumed",
-        only=_ONLY_SWITCHES,
-        ns3=Ns3Attribute(("ns3::FabricSwitch::ForwardingLatency",), suffix=""),
-    )
-    ranks_per_leaf: Annotated[int | None, Count(least=1, most=MOST_RANKS, words={"auto": None})] = parameter(
-        "auto",
-        "Ranks, each with its NIC, on a leaf switch; whole machines where there are some. The last leaf holds what is "
-        f"left and may be partly filled. 'auto': one machine, or {_RANKS_PER_LEAF}.",
-        source="8 accelerators per node as in Neo, ISCA 2022",
-        only=_ONLY_LEAVES,
-    )
-    oversubscription: Annotated[float | None, Number(least=0, is_least_allowed=False, words={"auto": None})] = (
-        parameter(
-            "auto",
-            "Links down over links up of a full leaf, all of one rate: ranks_per_leaf over the number of spines. "
-            "'auto': what platform.spines gives, or 1.0 without it.",
-            source="non-blocking",
-            only=_ONLY_LEAVES,
-        )
-    )
-    spines: Annotated[int | None, Count(least=1, most=MOST_RANKS, words={"auto": None})] = parameter(
-        "auto",
-        "Spine switches. 'auto': ranks_per_leaf over oversubscription, which must be whole.",
-        source="non-blocking",
-        only=_ONLY_LEAVES,
-    )
-    routing: Annotated[str, Choice("ecmp")] = parameter(
-        "ecmp",
-        "How a way is chosen among shortest ones: by a hash of source, destination and queue pair, "
-        "with another seed in each switch.",
-    )
-    scale_up: ScaleUpConfig = ScaleUpConfig()
-    pcie: PcieConfig = PcieConfig()
+    @model_validator(mode="before")
+    @classmethod
+    def _apply_preset(cls, given: Any) -> Any:
+        return with_preset(given) if isinstance(given, Mapping) else given
 
     @property
     def has_machines(self) -> bool:
         """Whether accelerators sit in machines."""
-        return self.kind in _MACHINES
+        return self.kind in MACHINES
 
     @property
-    def do_accelerators_forward(self) -> bool:
-        """Whether frames may pass through accelerators."""
-        return self.kind == "ring" and self.accelerators_forward is not False
+    def has_nic_nodes(self) -> bool:
+        """Whether NICs are nodes of their own, and not part of their accelerators."""
+        return are_nics_nodes(self.kind, self.nics_per_node, self.accelerators_per_node, self.nic_policy)
 
     @property
-    def scale_up_rate(self) -> int:
-        """Rate of an accelerator's scale-up links, whichever key says so, in bit/s."""
-        return self.scale_up.rate or accelerator(self.accelerator).scale_up_rate_bps
+    def nic_count(self) -> int:
+        """NICs of a machine."""
+        return self.nics_per_node or self.accelerators_per_node
+
+    @property
+    def accelerators_forwarding(self) -> int:
+        """What passes through an accelerator: nothing (0), all (1), or from scale-up links to Ethernet only (2)."""
+        if self.accelerators_forward is not None:
+            return int(self.accelerators_forward)
+        if self.has_machines and self.nic_policy == "pxn":
+            return 2
+        return int(self.kind in FORWARDING)
+
+    @property
+    def scale_up_rates(self) -> tuple[int, ...]:
+        """Rate of an accelerator's link to each scale-up switch of its machine, whichever key says so, in bit/s."""
+        links = self.scale_up
+        return links.switch_rates or (links.rate or accelerator(self.accelerator).scale_up_rate_bps,)
+
+    @property
+    def grid(self) -> tuple[int, ...]:
+        """Sizes of the dimensions of a torus."""
+        if self.dims is not None:
+            return self.dims
+        side = next(size for size in range(math.isqrt(self.ranks), 0, -1) if self.ranks % size == 0)
+        return self.ranks // side, side
+
+    @property
+    def fabric_link_rate(self) -> int:
+        """Rate of links between switches, in bit/s."""
+        return self.fabric_rate or self.link_rate
+
+    @property
+    def switch_ports(self) -> int:
+        """Ports of each switch of a fat tree, an even number."""
+        if self.ports is not None:
+            return self.ports
+        half = 1
+        while 2 * half**3 < self.ranks:
+            half += 1
+        return 2 * half
 
     @property
     def leaf_ranks(self) -> int:
-        """Ranks on a full leaf switch."""
-        return self.ranks_per_leaf or (self.accelerators_per_node if self.has_machines else _RANKS_PER_LEAF)
+        """Ranks on a full leaf switch that holds whole machines, or ranks without machines."""
+        if self.ranks_per_leaf is not None:
+            return self.ranks_per_leaf
+        if self.kind == "fat_tree":
+            return self.switch_ports // 2
+        return self.accelerators_per_node if self.has_machines else RANKS_PER_LEAF
+
+    @property
+    def leaf_machines(self) -> int:
+        """Machines on a full leaf switch."""
+        if self.kind in RAILS:
+            return min(self.nodes, self.nodes_per_group or NODES_PER_GROUP)
+        return self.leaf_ranks // self.accelerators_per_node
+
+    @property
+    def leaf_ports(self) -> int:
+        """NICs on a full leaf switch."""
+        if self.kind in RAILS:
+            return self.leaf_machines
+        return self.leaf_machines * self.nic_count if self.kind in NICS else self.leaf_ranks
 
     @property
     def leaf_count(self) -> int:
         """Leaf switches."""
+        if self.kind in RAILS:
+            return math.ceil(self.nodes / self.leaf_machines) * self.nic_count
         return math.ceil(self.ranks / self.leaf_ranks)
 
     @property
     def spine_count(self) -> int:
-        """Spine switches, whichever key says so."""
-        return self.spines or round(self.leaf_ranks / (self.oversubscription or 1.0))
+        """Spine switches, in a fat tree those of a pod, whichever key says so."""
+        return self.spines or round(self._exact_spines(self.oversubscription or 1.0))
+
+    @property
+    def pod_leaves(self) -> int:
+        """Leaf switches of a full pod of a fat tree."""
+        return self.leaves_per_pod or self.switch_ports // 2
+
+    @property
+    def pod_count(self) -> int:
+        """Pods of a fat tree."""
+        return math.ceil(self.leaf_count / self.pod_leaves)
+
+    @property
+    def core_count(self) -> int:
+        """Core switches of a fat tree."""
+        return self.cores or self.spine_count * self.pod_leaves
+
+    def _exact_spines(self, ratio: float) -> float:
+        return self.leaf_ports * self.link_rate / (ratio * self.fabric_link_rate)
 
     def check(self) -> None:  # noqa: D102  (as the base)
         if self.has_machines:
-            self._check_machines()
-        if self.kind in _LEAVES and self.oversubscription is not None:
-            self._check_oversubscription(self.oversubscription)
+            made = f"platform.nodes = {self.nodes} of platform.accelerators_per_node = {self.accelerators_per_node}"
+            self._set_ranks("nodes", self.nodes * self.accelerators_per_node, made)
+            self._check_nics()
+        if self.kind == "torus" and self.dims is not None:
+            self._set_ranks("dims", math.prod(self.dims), f"platform.dims = {self.text('dims')!r}")
+        if self.kind == "fully_connected" and self.ranks > _MOST_FULLY_CONNECTED:
+            links = self.ranks * (self.ranks - 1) // 2
+            raise FieldError("ranks", f"{self.ranks} make {links} links", f"at most {_MOST_FULLY_CONNECTED}")
+        if self.kind in LEAVES:
+            self._check_leaves()
+        if self.kind == "fat_tree":
+            self._check_fat_tree()
 
-    def _check_machines(self) -> None:
-        ranks = self.nodes * self.accelerators_per_node
-        made = f"platform.nodes = {self.nodes} of platform.accelerators_per_node = {self.accelerators_per_node}"
+    def _set_ranks(self, key: str, ranks: int, made: str) -> None:
         if ranks > MOST_RANKS:
-            raise FieldError("nodes", f"{made} make {ranks} ranks", f"at most {MOST_RANKS} ranks")
+            raise FieldError(key, f"{made} make {ranks} ranks", f"at most {MOST_RANKS} ranks")
         if "ranks" in self.model_fields_set and self.ranks != ranks:
             raise FieldError("ranks", f"{self.ranks} does not agree with {made}", f"{ranks}, or leave it out")
         # The one field that others decide: set beside pydantic's guard, before anybody sees the frozen table.
         self.__dict__["ranks"] = ranks
-        if self.nics_per_node not in (None, self.accelerators_per_node):
+
+    def _check_nics(self) -> None:
+        each = f"{self.accelerators_per_node}, as platform.accelerators_per_node, or 'auto'"
+        if self.kind not in NICS and self.nic_count != self.accelerators_per_node:
             raise FieldError(
                 "nics_per_node",
-                f"{self.nics_per_node} NICs are not one for each accelerator",
-                f"{self.accelerators_per_node}, as platform.accelerators_per_node, or 'auto'; others are not built yet",
+                f"{self.nic_count} NICs are not one for each accelerator, and each is behind a host with one NIC",
+                f"{each}; or another platform.kind, such as 'zionex'",
             )
-        if self.leaf_ranks % self.accelerators_per_node:
+        if self.nic_count > self.accelerators_per_node and self.nic_policy in ("own", "pxn"):
+            idle = self.nic_count - self.accelerators_per_node
+            raise FieldError(
+                "nics_per_node",
+                f"with platform.nic_policy = {self.nic_policy!r} each accelerator has one NIC, and {idle} of "
+                f"{self.nic_count} would have nothing to do",
+                f"at most {self.accelerators_per_node}; or platform.nic_policy = 'hash' or 'striped'",
+            )
+
+    def _check_leaves(self) -> None:
+        if self.has_machines and self.kind not in RAILS and self.leaf_ranks % self.accelerators_per_node:
             whole = math.ceil(self.leaf_ranks / self.accelerators_per_node) * self.accelerators_per_node
             raise FieldError(
                 "ranks_per_leaf",
                 f"{self.ranks_per_leaf} divides a machine of {self.accelerators_per_node} accelerators",
                 f"a multiple of platform.accelerators_per_node, such as {whole}, or 'auto'",
             )
+        if self.oversubscription is not None or self.spines is None:
+            self._check_oversubscription(self.oversubscription or 1.0)
 
     def _check_oversubscription(self, ratio: float) -> None:
+        exact = self._exact_spines(ratio)
         per_leaf = f"platform.ranks_per_leaf = {self.leaf_ranks}"
-        exact = self.leaf_ranks / ratio
+        if self.kind in RAILS or self.leaf_ports != self.leaf_ranks:
+            per_leaf = f"a leaf of {self.leaf_ports} NICs"
+        if self.fabric_link_rate != self.link_rate:
+            per_leaf += f", platform.fabric_rate = {self.text('fabric_rate')!r}"
         if self.spines is not None and not math.isclose(exact, self.spines, rel_tol=_RATIO_TOLERANCE):
             raise FieldError(
                 "spines",
                 f"{self.spines} does not agree with {per_leaf} and platform.oversubscription = {ratio:g}, "
                 f"which make {exact:g}",
-                "one of the two keys, or spines = ranks_per_leaf / oversubscription "
-                f"(here spines = {max(round(exact), 1)})",
+                f"one of the two keys, or the spines that the ratio makes (here spines = {max(round(exact), 1)})",
             )
         if round(exact) < 1 or not math.isclose(exact, round(exact), rel_tol=_RATIO_TOLERANCE):
-            ratios = [_ratio(self.leaf_ranks, n) for n in (math.floor(exact), math.ceil(exact)) if n >= 1]
+            ratios = [self._ratio(n) for n in (math.floor(exact), math.ceil(exact)) if n >= 1]
             raise FieldError(
                 "oversubscription",
                 f"{ratio:g} makes {exact:g} spines of {per_leaf}",
@@ -201,9 +214,35 @@ class PlatformConfig(Table):
         if round(exact) > MOST_RANKS:
             raise FieldError("oversubscription", f"{ratio:g} makes {exact:g} spines", f"at most {MOST_RANKS} spines")
 
+    def _ratio(self, spines: int) -> str:
+        """The ratio with enough decimals to be taken from a scenario, and as a fraction where those have no end."""
+        exact = Fraction(self.leaf_ports * self.link_rate, spines * self.fabric_link_rate)
+        text = f"{float(exact):.7g}"
+        return text if Fraction(text) == exact else f"{text} ({exact})"
 
-def _ratio(ranks_per_leaf: int, spines: int) -> str:
-    """The ratio as a scenario may hold it, with enough decimals to be taken, and as a fraction where it has no end."""
-    ratio = ranks_per_leaf / spines
-    text = f"{ratio:.7g}"
-    return text if float(text) == ratio else f"{text} ({Fraction(ranks_per_leaf, spines)})"
+    def _check_fat_tree(self) -> None:
+        if self.cores is not None and self.cores % self.spine_count:
+            most = max(self.cores // self.spine_count, 1) * self.spine_count
+            raise FieldError(
+                "cores",
+                f"{self.cores} are not as many for each of {self.spine_count} spines of a pod",
+                f"a multiple of {self.spine_count}, such as {most}",
+            )
+        if self.ports is None:
+            return
+        if self.ports % 2:
+            raise FieldError("ports", f"{self.ports} is odd", f"an even number, such as {self.ports + 1}")
+        pods = self.pod_count
+        needed = {
+            "a leaf": self.leaf_ranks + self.spine_count,
+            "a spine": self.pod_leaves + self.core_count // self.spine_count,
+            "a core switch": pods,
+        }
+        for switch, count in needed.items():
+            if count > self.ports:
+                ranks = self.ports * self.pod_leaves * self.leaf_ranks
+                raise FieldError(
+                    "ports",
+                    f"{self.ports} are too few: {switch} needs {count}, for {self.ranks} ranks in {pods} pods",
+                    f"at least {max(needed.values())}, or at most {ranks} ranks",
+                )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Transport presets: named values for several tables, put under those that a scenario gives."""
+"""Presets: named values for several tables, put under those that a scenario gives."""
 
 from __future__ import annotations
 
@@ -11,23 +11,30 @@ from typing import Any
 
 from astra_py.config.table import Table, rule_of
 
-__all__ = ["apply_preset", "transport_presets"]
+__all__ = ["apply_preset", "presets", "transport_presets"]
+
+
+def transport_presets() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
+    """Return the transport presets that ship with the package: name to the tables and keys that it sets."""
+    return presets("transport")
 
 
 @cache
-def transport_presets() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
-    """Return the transport presets that ship with the package: name to the tables and keys that it sets."""
-    folder = files("astra_py.config") / "presets" / "transport"
+def presets(kind: str) -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
+    """Return the presets that ship with the package for ``transport.preset`` or ``system.preset``, by ``kind``."""
+    folder = files("astra_py.config") / "presets" / kind
     found = {entry.name: entry for entry in folder.iterdir() if entry.name.endswith(".toml")}
     return {name.removesuffix(".toml"): tomllib.loads(found[name].read_text("utf-8")) for name in sorted(found)}
 
 
 def apply_preset(given: Mapping[str, Any], scenario: type[Table]) -> Mapping[str, Any]:
-    """Put the values of ``transport.preset`` under those given; what means nothing beside the given stays away."""
-    transport = given.get("transport", {})
-    name = transport.get("preset") if isinstance(transport, Mapping) else None
-    preset = transport_presets().get(name, {}) if isinstance(name, str) else {}
-    return {**given, **_under(given, preset, scenario)}
+    """Put the values of the presets that are named under those given; what means nothing beside them stays away."""
+    for kind in ("transport", "system"):
+        table = given.get(kind, {})
+        name = table.get("preset") if isinstance(table, Mapping) else None
+        preset = presets(kind).get(name, {}) if isinstance(name, str) else {}
+        given = {**given, **_under(given, preset, scenario)}
+    return given
 
 
 def _under(given: Mapping[str, Any], preset: Mapping[str, Any], table: type[Table]) -> dict[str, Any]:

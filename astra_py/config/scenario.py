@@ -137,6 +137,10 @@ class Scenario(Table):
         if self.workload is not None and (path := self.workload.input_path) is not None:
             values["workload"]["file"] = path.name
             contents.append(_contents("workload.file", path))
+        if self.platform.routing_hook is not None:
+            hook, _, function = self.platform.routing_hook.rpartition(":")
+            values["platform"]["routing_hook"] = f"{Path(hook).name}:{function}"
+            contents.append(_contents("platform.routing_hook", Path(hook)))
         for name, table in sorted(values.items()):
             for key, value in sorted(table.items()) if isinstance(table, dict) else ():
                 if isinstance(value, str) and (path := file_of(value)) is not None:

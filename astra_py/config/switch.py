@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from astra_py.config.by_rate import SizeByRate, SizeByRateRule
 from astra_py.config.condition import AllOf, AnyOf, Condition
@@ -88,13 +88,15 @@ class SwitchConfig(Table):
 
     key: ClassVar[str] = "switch"
 
-    buffer: Annotated[int | None, QuantityRule(SIZE, least=1, most=_MOST_BUFFER, words={"unlimited": None})] = (
-        parameter(
-            "32MB",
-            "Packet buffer of a switch, shared by its ports. 'unlimited': nothing is paused or dropped.",
-            source="HPCC, SIGCOMM 2019, section 5.1",
-            ns3=_attribute("Buffer", "B", unlimited="0"),
-        )
+    buffer: Annotated[
+        int | Literal["auto"] | None,
+        QuantityRule(SIZE, least=1, most=_MOST_BUFFER, words={"auto": "auto", "unlimited": None}),
+    ] = parameter(
+        "auto",
+        "Packet buffer of a switch, shared by its ports. 'auto': 32 MB beside the reserve and headroom of its ports, "
+        "however many there are. 'unlimited': nothing is paused or dropped.",
+        source="32 MB: HPCC, SIGCOMM 2019, section 5.1",
+        ns3=_attribute("Buffer", "B", auto="-1", unlimited="0"),
     )
     pfc: Annotated[bool, Flag()] = parameter(
         True,
@@ -117,15 +119,15 @@ class SwitchConfig(Table):
     )
     reserve: Annotated[int | None, QuantityRule(SIZE, most=_MOST_BUFFER, words={"auto": None})] = parameter(
         "auto",
-        "Buffer kept for each ingress port and lossless priority in use. 'auto': one largest frame and one PAUSE.",
+        "Buffer kept for each ingress port and priority in use. 'auto': one largest frame and one PAUSE.",
         source="assumed",
-        only=_IS_LOSSLESS,
+        only=_HAS_BUFFER,
         ns3=_attribute("Reserve", "B", auto="-1"),
     )
     headroom: Annotated[int | None, QuantityRule(SIZE, most=_MOST_BUFFER, words={"auto": None})] = parameter(
         "auto",
-        "Buffer kept for what still arrives after a PAUSE was made. 'auto': 2 x delay x rate + 2 largest frames + "
-        "switch.pfc_response_quanta, link by link, as astra-py headroom prints it.",
+        "Buffer kept for each ingress port and lossless priority in use, for what arrives after a PAUSE. 'auto': 2 x "
+        "delay x rate + 2 largest frames + switch.pfc_response_quanta, link by link, as astra-py headroom prints it.",
         source="IEEE 802.1Qbb, annex O",
         only=_IS_LOSSLESS,
         ns3=_attribute("Headroom", "B", auto="-1"),

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from astra_py.config.rules import Choice, Count, QuantityRule
+from astra_py.config.presets import presets
+from astra_py.config.rules import Choice, Count, QuantityRule, Rule
+from astra_py.config.stragglers import Stragglers, StragglersRule
 from astra_py.config.table import Condition, Table, parameter
 from astra_py.units import RATE, TIME, parse_time
 
@@ -16,11 +18,57 @@ _ONLY_LIMITED = Condition(
 )
 
 
+class ProtocolRule(Rule):
+    """A protocol's name, or none."""
+
+    type_name = "name"
+    names = ("none", "auto", "ll", "ll128", "simple")
+    allowed = Choice(*names).allowed
+
+    def read(self, value: Any) -> str | None:
+        name = Choice(*self.names).read(value)
+        return None if name == "none" else name
+
+    def write(self, value: str | None) -> str:
+        return "none" if value is None else value
+
+
+class SystemPresetRule(Rule):
+    """The name of a system preset that ships with the package."""
+
+    type_name = "name"
+
+    @property
+    def allowed(self) -> str:
+        return " or ".join(map(repr, presets("system")))
+
+    def read(self, value: Any) -> str:
+        return Choice(*presets("system")).read(value)
+
+
 class SystemConfig(Table):
     """Costs and limits at each rank."""
 
     key: ClassVar[str] = "system"
 
+    preset: Annotated[str, SystemPresetRule()] = parameter(
+        "ideal", "A named set of values for the keys of this table; keys that are given override it."
+    )
+    protocol: Annotated[str | None, ProtocolRule()] = parameter(
+        "none",
+        "Protocol of NCCL whose costs messages have: a time to start each collective, one for each step, and flags on "
+        "the wire. 'auto': the one that is likely to end first. 'none': messages cost nothing beside the network.",
+        source="ideal endpoints",
+    )
+    channels: Annotated[int | None, Count(least=1, most=65_535, words={"none": None})] = parameter(
+        "none", "Most messages of a rank on the way at a time, over all its collectives.", source="no limit"
+    )
+    admission: Annotated[int | None, Count(least=1, most=65_535, words={"none": None})] = parameter(
+        "none",
+        "Most messages from other machines that a rank clears to be sent to it at a time; each is sent only after a "
+        "clear-to-send message from its receiver. 'none': senders do not ask.",
+        source="RNICs do not ask; Meta, SIGCOMM 2024, 5.3, has it in the collective library",
+    )
     endpoint_delay: Annotated[int, QuantityRule(TIME, most=parse_time("100s"))] = parameter(
         "0ns",
         "Time between a rank joining a collective and its first post, and after each notification of a message.",
@@ -38,4 +86,15 @@ class SystemConfig(Table):
         "fifo",
         "Order in which collectives that wait for system.max_active_collectives start.",
         only=_ONLY_LIMITED,
+    )
+    priority: Annotated[str, Choice("workload", "all_to_all_first", "none")] = parameter(
+        "workload",
+        "Who gives collectives their priorities: the workload, or a rule. They count in NICs, in switches, and for "
+        "system.scheduling.",
+    )
+    stragglers: Annotated[Stragglers, StragglersRule(words={"none": Stragglers()})] = parameter(
+        "none",
+        "Ranks whose compute and memory work takes longer, each by its factor, or a spread from which each rank's "
+        "factor is drawn with the run's seed.",
+        source="equal ranks",
     )

@@ -6,6 +6,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
+from astra_py.config.congestion import (
+    CONGESTION_TABLES,
+    DcqcnConfig,
+    DctcpConfig,
+    HpccConfig,
+    SwiftConfig,
+    TimelyConfig,
+)
 from astra_py.config.presets import transport_presets
 from astra_py.config.rules import Choice, Count, QuantityRule, Rule
 from astra_py.config.table import Condition, FieldError, Ns3Attribute, Table, parameter
@@ -16,9 +24,6 @@ __all__ = ["Ack", "TransportConfig"]
 
 _MOST_ACK_EVERY = 65_535
 _LONGEST_LATENCY = parse_time("100s")
-
-#: Congestion controls, each a class of the packet engine and, but for 'none', a table of its own parameters.
-_CONTROLS = ("none", "dcqcn", "hpcc", "timely", "swift", "dctcp")
 
 _ONLY_ACK_FRAMES = Condition("ack", "transport.ack other than 'out_of_band'", lambda ack: ack.policy != "out_of_band")
 _ONLY_CONTROLLED = Condition(
@@ -144,7 +149,7 @@ class TransportConfig(Table):
         only=_ONLY_SEVERAL_QPS,
         ns3=Ns3Attribute(("ns3::RoceNic::QpPolicy",), suffix=""),
     )
-    congestion_control: Annotated[str, Choice(*_CONTROLS)] = parameter(
+    congestion_control: Annotated[str, Choice("none", *CONGESTION_TABLES)] = parameter(
         "dcqcn",
         "Congestion control. 'none': line rate, and the window. The others are of SIGCOMM 2015 (dcqcn, timely), 2019 "
         "(hpcc), 2020 (swift) and 2010 (dctcp). What their acknowledgements tell, those out of band tell too.",
@@ -204,6 +209,11 @@ class TransportConfig(Table):
         "comparison with simulators that keep those.",
         ns3=_figure(("ns3::Fabric::TimeRounding",), suffix=""),
     )
+    dcqcn: DcqcnConfig = DcqcnConfig()
+    hpcc: HpccConfig = HpccConfig()
+    timely: TimelyConfig = TimelyConfig()
+    swift: SwiftConfig = SwiftConfig()
+    dctcp: DctcpConfig = DctcpConfig()
 
     def check(self) -> None:  # noqa: D102  (as the base)
         if not isinstance(self.window, int):

@@ -40,4 +40,4 @@ class AnalyticEngine:
         if options.ns3_defaults:
             names = ", ".join(sorted(options.ns3_defaults))
             raise ConfigError(f"ns3.defaults: the analytic engine has no ns-3 to set {names} in; use engine=packet")
-        return engine_columns(run_analytic(platform.arrays(), schedule, transport, options), schedule)
+        return engine_columns(run_analytic(platform.arrays(), schedule, transport, options), schedule, platform)

@@ -7,7 +7,7 @@ built from those columns by :mod:`astra_py.results`; nothing else in the package
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.collectives.schedule import EdgeOn
+from astra_py.engines.wire import ACK_LINE_BYTES, CNP_LINE_BYTES, DATA_HEADER, PADDING, RETH
 
 if TYPE_CHECKING:
     from astra_py.collectives.schedule import Schedule
@@ -28,6 +29,7 @@ __all__ = [
     "EngineOptions",
     "ExitReason",
     "Progress",
+    "SwitchModel",
     "TimeRounding",
     "TransportModel",
     "WindowPolicy",
@@ -86,6 +88,8 @@ class TransportModel:
     notify_on : the moment at which the receiver's side is told of a message.
     time_rounding : see :class:`TimeRounding`.
     congestion_control : ns-3's class of the congestion control, such as "ns3::Dcqcn"; "" for none.
+    is_striped : whether each message is split over the queue pairs of its peer.
+    telemetry_bytes : line bytes of telemetry in each data packet and ACK (HPCC's INT).
     """
 
     payload_bytes: int
@@ -103,6 +107,44 @@ class TransportModel:
     notify_on: EdgeOn
     time_rounding: TimeRounding
     congestion_control: str = ""
+    is_striped: bool = False
+    telemetry_bytes: int = 0
+
+    @property
+    def largest_line_bytes(self) -> int:
+        """Line bytes of the largest frame, a packet, an ACK or a CNP."""
+        if self.header_bytes < 0:
+            packet = -(-self.payload_bytes // PADDING) * PADDING + DATA_HEADER + RETH
+        else:
+            packet = self.payload_bytes + self.header_bytes
+        return max(packet + self.telemetry_bytes, self.ack_line_bytes, CNP_LINE_BYTES)
+
+    @property
+    def ack_line_bytes(self) -> int:
+        """Line bytes of an acknowledgement on an Ethernet link."""
+        return (ACK_LINE_BYTES if self.ack_bytes < 0 else self.ack_bytes) + self.telemetry_bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class SwitchModel:
+    """What the engine does not say of its switches and a result is held to.
+
+    Attributes
+    ----------
+    buffer_bytes : packet buffer of a switch, 0 without limit, or -1 for the rule of ``switch.buffer = "auto"``.
+    lossless : priorities that are paused and not dropped.
+    reserve_bytes, headroom_bytes : kept for each ingress port and priority, or lossless priority, in use; -1 for the
+        rules of "auto".
+    response_quanta : quanta that a PAUSE takes to act.
+    has_ecn : whether switches mark frames that are ECN capable.
+    """
+
+    buffer_bytes: int = 0
+    lossless: tuple[int, ...] = ()
+    reserve_bytes: int = -1
+    headroom_bytes: int = -1
+    response_quanta: int = 0
+    has_ecn: bool = False
 
 
 #: Called now and then while an engine runs: simulated time in ps, events so far, finished operations, operations.
@@ -159,10 +201,11 @@ class EngineColumns:
     ``channel_marked_frames`` were ECN marked at the channel's egress port; ``channel_pfc_frames`` are the PAUSE and
     RESUME frames in its ``channel_frames``; ``channel_pauses`` and ``channel_paused_ps`` say how often and how long
     that port was held by the far end, summed over priorities. ``channel_dropped_frames`` were lost on the link,
-    ``channel_buffer_drops`` found no room in the buffer at its far end. ``node_max_buffer_bytes`` is the most that a
-    node's buffer held. ``pause_*`` has one row per episode, by start and then channel: the channel whose transmitter
-    was held, the priority, and the time from the PAUSE's effect to the end by RESUME or expiry. An engine without
-    switches may leave these out: columns without rows stand for zeros.
+    ``channel_buffer_drops`` found no room in the buffer at its far end. ``node_buffer_bytes`` is the size of a node's
+    buffer (0: none, or one without limit), ``node_max_buffer_bytes`` the most that it held. ``pause_*`` has one row per
+    episode, by start and then channel: the channel whose transmitter was held, the priority, and the time from the
+    PAUSE's effect to the end by RESUME or expiry. An engine without switches may leave these out: columns without rows
+    stand for zeros.
     """
 
     op_start_ps: NDArray[np.int64]
@@ -193,6 +236,7 @@ class EngineColumns:
     channel_paused_ps: NDArray[np.int64] = field(default_factory=_no_i64)
     channel_pfc_frames: NDArray[np.int64] = field(default_factory=_no_i64)
     channel_buffer_drops: NDArray[np.int64] = field(default_factory=_no_i64)
+    node_buffer_bytes: NDArray[np.int64] = field(default_factory=_no_i64)
     node_max_buffer_bytes: NDArray[np.int64] = field(default_factory=_no_i64)
     pause_channel: NDArray[np.int32] = field(default_factory=_no_i32)
     pause_priority: NDArray[np.uint8] = field(default_factory=_no_u8)
@@ -201,8 +245,12 @@ class EngineColumns:
     counters: Mapping[str, int]
     end_ps: int
     exit_reason: ExitReason
+    choice_picks: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
+    """i32: number of the alternative picked, for each choice of each instance in order; -1 where it never came."""
     waiting: tuple[str, ...] = ()
     """Where the run did not complete: one line per thing that waits, and for what."""
+    deadlocked_channels: Sequence[int] = ()
+    """Channels that wait for each other in a circle of pauses (PFC deadlock), in order of the circle."""
 
 
 class Engine(Protocol):

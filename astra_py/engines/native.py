@@ -6,20 +6,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from astra_py.collectives.schedule import FIRST_SHARED_POOL
 from astra_py.engines.base import EngineColumns, ExitReason
 
 if TYPE_CHECKING:
-    from astra_py.collectives.schedule import Schedule
+    from astra_py.collectives.schedule import Schedule, Template
+    from astra_py.platforms.platform import Platform
 
 __all__ = ["engine_columns"]
 
 
-def engine_columns(raw: Mapping[str, Any], schedule: Schedule) -> EngineColumns:
-    """Make EngineColumns of what ``_ns3_ext`` returned for ``schedule``."""
+def engine_columns(raw: Mapping[str, Any], schedule: Schedule, platform: Platform) -> EngineColumns:
+    """Make EngineColumns of what ``_ns3_ext`` returned for ``schedule`` on ``platform``."""
     fields = dict(raw)
     fields["exit_reason"] = ExitReason(fields["exit_reason"])
-    fields["waiting"] = tuple(_sentence(item, schedule) for item in fields["waiting"])
+    paused = [_paused(channel, platform) for channel in fields.pop("deadlocked_channels", ())]
+    fields["waiting"] = (*paused, *(_sentence(item, schedule) for item in fields["waiting"]))
     return EngineColumns(**fields)
+
+
+def _paused(channel: int, platform: Platform) -> str:
+    """Say that a channel is part of a circle of pauses."""
+    arrays = platform.arrays()
+    a, b = int(arrays.link_a[channel // 2]), int(arrays.link_b[channel // 2])
+    transmitter, receiver = (arrays.node_names[node] for node in ((a, b) if channel % 2 == 0 else (b, a)))
+    return f"PFC deadlock: {transmitter} is paused by {receiver}, whose buffer holds only what waits for paused ports"
 
 
 def _sentence(item: Mapping[str, Any], schedule: Schedule) -> str:
@@ -30,6 +41,11 @@ def _sentence(item: Mapping[str, Any], schedule: Schedule) -> str:
             return f"{who} waits for {_operation(item['blocker'], schedule)}"
         case "pool":
             return f"{who} waits for the place that {_operation(item['blocker'], schedule)} holds"
+        case "absent":
+            name = schedule.names[schedule.name[int((schedule.instance == item["instance"]).argmax())]]
+            joined = int((schedule.instance == item["instance"]).sum())
+            where = f"collective {name} (instance {item['instance']})" if joined else f"instance {item['instance']}"
+            return f"{where} is not complete: rank {item['rank']} is in its group and never joins it"
         case "join":
             return f"{who} waits for rank {item['rank']} to join"
         case "message":
@@ -40,15 +56,27 @@ def _sentence(item: Mapping[str, Any], schedule: Schedule) -> str:
             state = "not posted yet"
             if item["is_posted"]:
                 state = "delivered, its acknowledgement on the way" if item["is_delivered"] else "on its way"
+            if item["pool"] != -1:
+                state = f"held up by {_pool(item['pool'], template, src)}"
             return (
                 f"{who} waits for message {op} from rank {src} to rank {dst} "
                 f"({int(template.size_bytes[op])} B, phase {int(template.phase[op])}), {state}"
             )
         case "local":
+            template = schedule.templates[schedule.instance_template[item["instance"]]]
             state = "under way" if item["is_posted"] else "not started yet"
+            if item["pool"] != -1:
+                state = f"held up by {_pool(item['pool'], template, item['rank'])}"
             return f"{who} waits for local operation {item['inner_op']} of rank {item['rank']}, {state}"
         case _:
             return f"{who} is under way"
+
+
+def _pool(pool: int, template: Template, rank: int) -> str:
+    """The pool that an operation of ``rank`` waits for."""
+    if pool <= FIRST_SHARED_POOL:
+        return f"pool {template.shared_pools[FIRST_SHARED_POOL - pool]!r} of rank {rank}, of which all is taken"
+    return f"pool {pool} of its collective, of which all is taken"
 
 
 def _operation(op: int, schedule: Schedule) -> str:

@@ -84,6 +84,11 @@ class NetworkInterface:
         if scenario.engine == "analytic" and options.ns3_defaults:
             names = ", ".join(sorted(options.ns3_defaults))
             raise ConfigError(f"ns3.defaults: the analytic engine has no ns-3 to set {names} in; use engine=packet")
+        if scenario.platform.routing == "hook":
+            raise ConfigError(
+                "platform.routing = 'hook' chooses ways of flows that are known before a run, and a script's are not; "
+                "allowed with the network interface: another platform.routing"
+            )
         platform = build_platform(scenario.platform)
         self.engine = scenario.engine
         self.ranks = platform.ranks

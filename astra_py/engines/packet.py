@@ -83,6 +83,7 @@ class PreparedPacketRun:
         from astra_py._ns3_ext import PacketRun
 
         self._schedule = schedule
+        self._platform = platform
         self._options = options
         whole = replace(options, ns3_defaults={**options.attributes, **options.ns3_defaults})
         self._native: PacketRun | None = PacketRun(platform.arrays(), schedule, transport, whole)
@@ -100,7 +101,7 @@ class PreparedPacketRun:
         native = self._native
         if native is None:
             raise ConfigError("a packet simulation runs once; build another one")
-        return engine_columns(native.run(self._options.progress), self._schedule)
+        return engine_columns(native.run(self._options.progress), self._schedule, self._platform)
 
     def close(self) -> None:
         """Take everything out of ns-3 again; harmless when done twice."""

@@ -8,12 +8,20 @@ from typing import TYPE_CHECKING
 from astra_py.collectives.schedule import EdgeOn
 from astra_py.config.by_rate import SizeByRate
 from astra_py.config.ns3 import attributes_of
-from astra_py.engines.base import AckPolicy, EngineOptions, Progress, TimeRounding, TransportModel, WindowPolicy
+from astra_py.engines.base import (
+    AckPolicy,
+    EngineOptions,
+    Progress,
+    SwitchModel,
+    TimeRounding,
+    TransportModel,
+    WindowPolicy,
+)
 
 if TYPE_CHECKING:
     from astra_py.config import Scenario
 
-__all__ = ["CONTROL_CLASSES", "ecn_thresholds", "engine_options", "transport_model"]
+__all__ = ["CONTROL_CLASSES", "ecn_thresholds", "engine_options", "switch_model", "transport_model"]
 
 #: ns-3's class of each congestion control; "none" has none.
 CONTROL_CLASSES = {
@@ -54,6 +62,21 @@ def transport_model(scenario: Scenario) -> TransportModel:
         notify_on=EdgeOn[transport.notify_on.upper()],
         time_rounding=TimeRounding[transport.time_rounding.upper()],
         congestion_control=CONTROL_CLASSES.get(transport.congestion_control, ""),
+        is_striped=transport.qp_policy == "striped",
+        telemetry_bytes=transport.hpcc.telemetry_size if transport.congestion_control == "hpcc" else 0,
+    )
+
+
+def switch_model(scenario: Scenario) -> SwitchModel:
+    """Return what results are held to of the switches of ``scenario``."""
+    switch = scenario.switch
+    return SwitchModel(
+        buffer_bytes=-1 if switch.buffer == "auto" else switch.buffer or 0,
+        lossless=switch.lossless if switch.pfc else (),
+        reserve_bytes=-1 if switch.reserve is None else switch.reserve,
+        headroom_bytes=-1 if switch.headroom is None else switch.headroom,
+        response_quanta=switch.pfc_response_quanta,
+        has_ecn=switch.ecn,
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import networkx as nx
 
 from astra_py.platforms.ethernet import ethernet_links, nic_nodes, scale_up_links
+from astra_py.platforms.names import name_range
 from astra_py.platforms.node_kind import NodeKind
 from astra_py.platforms.platform import Platform
 
@@ -50,7 +51,8 @@ class PlatformDescription:
     Attributes
     ----------
     name : the platform's.
-    ranks, machines, hosts, switches : how many there are of each; a rank outside of machines is one of its own.
+    ranks, machines, hosts, nics, switches : how many there are of each; a rank outside of machines is one of its own,
+        and only NICs that are nodes count.
     ranks_per_machine, nic_ports_per_machine : fewest and most accelerators, and Ethernet ports of accelerators, hosts
         and NICs, in a machine.
     link_classes : what links there are.
@@ -67,6 +69,7 @@ class PlatformDescription:
     ranks: int
     machines: int
     hosts: int
+    nics: int
     switches: int
     ranks_per_machine: tuple[int, int]
     nic_ports_per_machine: tuple[int, int]
@@ -88,6 +91,7 @@ def describe(platform: Platform) -> PlatformDescription:
         ranks=platform.ranks,
         machines=len(held),
         hosts=kinds[NodeKind.HOST],
+        nics=kinds[NodeKind.NIC],
         ranks_per_machine=(min(held.values()), max(held.values())),
         nic_ports_per_machine=(min(ports), max(ports)),
         switches=kinds[NodeKind.SWITCH],
@@ -95,7 +99,7 @@ def describe(platform: Platform) -> PlatformDescription:
         bisection_bps=_bisection_bps(graph, platform.rank_nodes.tolist()),
         ethernet_bisection_bps=_bisection_bps(ethernet_links(graph), list(nic_nodes(graph))),
         diameter_hops=_diameter_hops(platform),
-        notes=tuple(_uneven_switches(platform)),
+        notes=(*_uneven_switches(platform), *platform.arrays().routing.warnings()),
     )
 
 
@@ -175,15 +179,17 @@ def _farthest(graph: nx.MultiGraph[int], source: int, targets: Iterable[int]) ->
 
 
 def _uneven_switches(platform: Platform) -> Iterable[str]:
-    """Say which Ethernet switches hold fewer ranks, or hosts, than the fullest one."""
+    """Say which Ethernet switches hold fewer ranks, hosts or NICs than the fullest one."""
     graph = platform.graph
     ethernet = ethernet_links(graph)
     ends = nic_nodes(graph)
-    what = "host" if any(graph.nodes[node]["kind"] != NodeKind.ACCELERATOR for node in ends) else "rank"
+    kinds = {graph.nodes[node]["kind"] for node in ends}
+    what = "NIC" if NodeKind.NIC in kinds else "host" if NodeKind.HOST in kinds else "rank"
     held = Counter(near for node in ends for near in ethernet.adj[node])
     switches = {node: count for node, count in held.items() if graph.nodes[node]["kind"] == NodeKind.SWITCH}
     most = max(switches.values(), default=0)
-    for node, count in switches.items():
-        if count < most:
-            some = f"{count} {what}{'s' if count > 1 else ''}"
-            yield f"{graph.nodes[node]['name']} is partly filled: {some}, the fullest has {most}"
+    for count in sorted(set(switches.values()) - {most}):
+        nodes = [node for node, own in switches.items() if own == count]
+        are = "are" if len(nodes) > 1 else "is"
+        some = f"{count} {what}{'s' if count > 1 else ''}{' each' if len(nodes) > 1 else ''}"
+        yield f"{name_range(graph, nodes)} {are} partly filled: {some}, the fullest has {most}"

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 
 import networkx as nx
 
 from astra_py.platforms.ethernet import ethernet_links, nic_nodes, scale_up_links
+from astra_py.platforms.names import name_range
 from astra_py.platforms.node_kind import NodeKind
 from astra_py.platforms.platform import Platform
 
@@ -23,8 +23,8 @@ def draw(platform: Platform) -> str:
     """Draw ``platform``: far layers of switches in a line each, then each switch that ranks hang on, with its ranks.
 
     It is the Ethernet network that is drawn, with hosts between it and their ranks, and beside the ranks what joins
-    them inside machines; where there is no Ethernet, all links are. Nodes with one name and consecutive numbers are
-    written as a range, ``rank0..rank7``.
+    them inside machines; where there is no Ethernet, all links are. Nodes with one name and numbers of one distance
+    are written as a range, ``rank0..rank7`` or ``rank0..rank56 by 8``.
     """
     graph, inside = platform.graph, scale_up_links(platform.graph)
     ends = list(nic_nodes(graph))
@@ -36,7 +36,8 @@ def draw(platform: Platform) -> str:
     lines = []
     for depth in range(max(layer.values()), 1, -1):
         nodes = [node for node, at in layer.items() if at == depth]
-        lines.append(f"{_range(graph, nodes)}  ({_links_down(graph, nodes, layer)})")
+        lines.append(f"{name_range(graph, nodes)}  ({_links_down(graph, nodes, layer)})")
+    has_layers_above = bool(lines)
     near = [node for node, at in layer.items() if at == 1]
     branches = [_branch(graph, inside, layer, node) for node in near]
     if len(branches) > _MOST_BRANCHES:
@@ -45,12 +46,12 @@ def draw(platform: Platform) -> str:
         branches = [*branches[:half], f"... {left_out} more", *branches[-half:]]
     for number, branch in enumerate(branches, 1):
         stem = "└── " if number == len(branches) else "├── "
-        lines.append((stem if lines and lines[0][0] not in "├└" else "") + branch)
+        lines.append((stem if has_layers_above else "") + branch)
     direct = graph.subgraph(ends)
     if links := direct.number_of_edges():
         is_ring = nx.is_connected(direct) and all(count == 2 for _, count in direct.degree())
         shape = "in a ring" if is_ring else "linked directly"
-        lines.append(f"{_range(graph, ends)}  ({links} link{'s' if links > 1 else ''}, {shape})")
+        lines.append(f"{name_range(graph, ends)}  ({links} link{'s' if links > 1 else ''}, {shape})")
     return "\n".join(lines)
 
 
@@ -66,7 +67,7 @@ def _branch(graph: nx.MultiGraph[int], inside: nx.MultiGraph[int], layer: dict[i
     seen = set(edge)
     texts = [str(graph.nodes[switch]["name"])]
     while edge:
-        texts.append(_range(graph, edge))
+        texts.append(name_range(graph, edge))
         ways = (node for node in edge if graph.nodes[node]["kind"] != NodeKind.SWITCH)
         edge = {near for node in ways for near in inside.adj[node]} - seen
         seen |= edge
@@ -78,22 +79,3 @@ def _links_down(graph: nx.MultiGraph[int], nodes: Iterable[int], layer: dict[int
     counts = Counter(sum(layer[near] < layer[node] for _, near in graph.edges(node)) for node in nodes)
     low, high = min(counts), max(counts)
     return f"{low if low == high else f'{low} to {high}'} link{'s' if high > 1 else ''} down each"
-
-
-def _range(graph: nx.MultiGraph[int], nodes: Iterable[int]) -> str:
-    """Write names, those with consecutive numbers as a range."""
-    runs: list[tuple[str, int, int]] = []
-    others: list[str] = []
-    for node in sorted(nodes):
-        name = str(graph.nodes[node]["name"])
-        match = re.fullmatch(r"(.*?)(\d+)", name)
-        if match is None:
-            others.append(name)
-            continue
-        stem, number = match[1], int(match[2])
-        if runs and runs[-1][0] == stem and runs[-1][2] == number - 1:
-            runs[-1] = (stem, runs[-1][1], number)
-        else:
-            runs.append((stem, number, number))
-    texts = [f"{stem}{first}" if first == last else f"{stem}{first}..{stem}{last}" for stem, first, last in runs]
-    return " ".join([*texts, *others])

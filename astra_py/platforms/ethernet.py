@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -30,8 +31,9 @@ def scale_up_links(graph: nx.MultiGraph[int]) -> nx.MultiGraph[int]:
 
 def nic_nodes(graph: nx.MultiGraph[int]) -> dict[int, int]:
     """Return the Ethernet ports of each node that has some and is no switch, in order of nodes."""
-    ports = ethernet_links(graph).degree()
-    return {node: count for node, count in ports if count and graph.nodes[node]["kind"] != NodeKind.SWITCH}
+    ends = (node for a, b, link in graph.edges(data=True) if not is_scale_up(link) for node in (a, b))
+    ports = Counter(node for node in ends if graph.nodes[node]["kind"] != NodeKind.SWITCH)
+    return dict(sorted(ports.items()))
 
 
 def _part(graph: nx.MultiGraph[int], *, is_kept_scale_up: bool) -> nx.MultiGraph[int]:

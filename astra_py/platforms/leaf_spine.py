@@ -19,5 +19,5 @@ __all__ = ["leaf_spine"]
 def leaf_spine(config: PlatformConfig) -> Platform:
     """Build ``platform.kind = "leaf_spine"``: ranks on leaves, see :meth:`PlatformBuilder.add_leaves_and_spines`."""
     builder = PlatformBuilder(config)
-    builder.add_leaves_and_spines(range(config.ranks))
+    builder.add_leaves_and_spines((rank, rank // config.leaf_ranks) for rank in range(config.ranks))
     return builder.build()

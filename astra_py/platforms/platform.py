@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,9 +15,10 @@ from numpy.typing import NDArray
 
 from astra_py.errors import TopologyError
 from astra_py.platforms.connectivity import require_ways
-from astra_py.platforms.node_kind import NodeKind
+from astra_py.platforms.node_kind import Forwarding, NodeKind
+from astra_py.platforms.routing import Routing
 
-__all__ = ["NodeKind", "Platform", "PlatformArrays"]
+__all__ = ["Forwarding", "NodeKind", "Platform", "PlatformArrays"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -30,9 +33,11 @@ class PlatformArrays:
     node_kind : u8[n], :class:`NodeKind`.
     node_rank : i32[n], rank of an accelerator, or -1.
     node_latency_ps : i64[n], forwarding latency.
-    node_forwards : bool[n], whether frames may pass through.
+    node_forwards : u8[n], which frames may pass through, :class:`Forwarding`.
     rank_machine : i32[ranks], the machine (node of the cluster) of each rank, numbered from 0; where there are no
         machines, each rank is one of its own.
+    rank_rail : i32[ranks], the rail of each rank: the index of its NIC in its machine, or of the rank itself; where
+        there are no machines, the rank.
     link_a, link_b : i32[l], the ends.
     link_rate_bps, link_delay_ps : i64[l], in each direction.
     link_loss : f64[l], probability of losing a frame.
@@ -40,13 +45,15 @@ class PlatformArrays:
     link_efficiency : f64[l], payload over line bytes of a scale-up link (NVLink, NVSwitch, PCIe), above 0 to 1; 0 for
         Ethernet.
     node_names, class_names : names.
+    routing : how flows get their ways.
     """
 
     node_kind: NDArray[np.uint8]
     node_rank: NDArray[np.int32]
     node_latency_ps: NDArray[np.int64]
-    node_forwards: NDArray[np.bool_]
+    node_forwards: NDArray[np.uint8]
     rank_machine: NDArray[np.int32]
+    rank_rail: NDArray[np.int32]
     link_a: NDArray[np.int32]
     link_b: NDArray[np.int32]
     link_rate_bps: NDArray[np.int64]
@@ -56,6 +63,7 @@ class PlatformArrays:
     link_efficiency: NDArray[np.float64]
     node_names: list[str]
     class_names: list[str]
+    routing: Routing
 
 
 class Platform:
@@ -65,10 +73,11 @@ class Platform:
     ----------
     name : what it is called in tables.
     graph : nodes ``0..n-1`` in this order, each with ``kind`` (:class:`NodeKind`), ``rank`` (or -1), ``latency_ps``,
-        ``name`` and ``forwards``; edges with ``link`` (``0..l-1``), ``rate_bps``, ``delay_ps``, ``loss`` and
-        ``link_class``. Channel ``2 link`` runs from an edge's lower node to its higher one. Where accelerators sit in
-        machines, each has ``machine`` (``0..machines-1``); a scale-up link has ``efficiency`` (above 0 to 1) and no
-        loss.
+        ``name`` and ``forwards`` (:class:`Forwarding`, or true and false); edges with ``link`` (``0..l-1``),
+        ``rate_bps``, ``delay_ps``, ``loss`` and ``link_class``. Channel ``2 link`` runs from an edge's lower node to
+        its higher one. Where accelerators sit in machines, each has ``machine`` (``0..machines-1``), and ``rail`` if
+        that is not its place in the machine; a scale-up link has ``efficiency`` (above 0 to 1) and no loss.
+    routing : how flows get their ways; by ECMP where it is left out.
 
     Raises
     ------
@@ -77,16 +86,22 @@ class Platform:
         them.
     """
 
-    def __init__(self, name: str, graph: nx.MultiGraph[int]) -> None:
+    def __init__(self, name: str, graph: nx.MultiGraph[int], routing: Routing | None = None) -> None:
         self.name = name
         self.graph = graph
         self.ranks = sum(node["kind"] == NodeKind.ACCELERATOR for node in graph.nodes.values())
-        self._arrays = _columns(graph, self.ranks)
+        self._arrays = _columns(graph, self.ranks, routing or Routing())
         require_ways(graph)
 
     def arrays(self) -> PlatformArrays:
         """Return the platform as columns."""
         return self._arrays
+
+    def with_routing(self, routing: Routing) -> Platform:
+        """Return the same platform with another routing."""
+        other = copy(self)
+        other._arrays = replace(self._arrays, routing=routing)
+        return other
 
     def __repr__(self) -> str:
         nodes, links = len(self.graph), self.graph.number_of_edges()
@@ -101,7 +116,7 @@ class Platform:
         return ordered
 
 
-def _columns(graph: nx.MultiGraph[int], ranks: int) -> PlatformArrays:
+def _columns(graph: nx.MultiGraph[int], ranks: int, routing: Routing) -> PlatformArrays:
     """Check the graph's numbering and figures, and lay them out."""
     count = graph.number_of_nodes()
     if list(graph.nodes) != list(range(count)):
@@ -118,6 +133,9 @@ def _columns(graph: nx.MultiGraph[int], ranks: int) -> PlatformArrays:
         )
     if (stray := np.flatnonzero((kind != NodeKind.ACCELERATOR) & (rank != -1))).size:
         raise TopologyError(f"{names[stray[0]]} is no accelerator and has rank {rank[stray[0]]}; allowed: -1")
+    forwards = np.array([int(node["forwards"]) for node in nodes], np.int64)
+    if (odd := np.flatnonzero((forwards < 0) | (forwards > max(Forwarding)))).size:
+        raise TopologyError(f"{names[odd[0]]} forwards {forwards[odd[0]]}; allowed: 0, 1 or 2, see Forwarding")
     latency = np.array([node["latency_ps"] for node in nodes], np.int64)
     if (latency < 0).any():
         raise TopologyError(f"{names[int(latency.argmin())]} has a latency of {latency.min()} ps; allowed: 0 or more")
@@ -151,14 +169,19 @@ def _columns(graph: nx.MultiGraph[int], ranks: int) -> PlatformArrays:
             raise TopologyError(
                 f"link {link}, {names[ends[link, 0]]} to {names[ends[link, 1]]}, has " + what.format(column[link])
             )
+    accelerators = sorted(
+        (node for node in nodes if node["kind"] == NodeKind.ACCELERATOR), key=lambda node: int(node["rank"])
+    )
+    machine = _machines(accelerators, ranks)
     class_names = list(dict.fromkeys(edge[2]["link_class"] for edge in edges))
     index = {name: number for number, name in enumerate(class_names)}
     return PlatformArrays(
         node_kind=kind,
         node_rank=rank,
         node_latency_ps=latency,
-        node_forwards=np.array([node["forwards"] for node in nodes], np.bool_),
-        rank_machine=_machines(nodes, ranks),
+        node_forwards=forwards.astype(np.uint8),
+        rank_machine=machine,
+        rank_rail=_rails(accelerators, machine),
         link_a=np.ascontiguousarray(ends[:, 0]),
         link_b=np.ascontiguousarray(ends[:, 1]),
         link_rate_bps=rate,
@@ -168,14 +191,12 @@ def _columns(graph: nx.MultiGraph[int], ranks: int) -> PlatformArrays:
         link_efficiency=efficiency,
         node_names=names,
         class_names=class_names,
+        routing=routing,
     )
 
 
-def _machines(nodes: list[dict[str, Any]], ranks: int) -> NDArray[np.int32]:
+def _machines(accelerators: list[dict[str, Any]], ranks: int) -> NDArray[np.int32]:
     """Return the machine of each rank; where no accelerator names one, each is its own."""
-    accelerators = sorted(
-        (node for node in nodes if node["kind"] == NodeKind.ACCELERATOR), key=lambda node: int(node["rank"])
-    )
     named = [node["machine"] for node in accelerators if "machine" in node]
     if not named:
         return np.arange(ranks, dtype=np.int32)
@@ -188,6 +209,20 @@ def _machines(nodes: list[dict[str, Any]], ranks: int) -> NDArray[np.int32]:
     if set(named) != set(range(machines)):
         raise TopologyError(f"machines are {_some(sorted(set(named)))}; allowed: 0 to {machines - 1}")
     return np.array(named, np.int32)
+
+
+def _rails(accelerators: list[dict[str, Any]], machine: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the rail of each rank: what it names, else its place in its machine, else, without machines, itself."""
+    if "machine" not in accelerators[0]:
+        return np.arange(len(accelerators), dtype=np.int32)
+    seen: Counter[int] = Counter()
+    rails = []
+    for node, own in zip(accelerators, machine.tolist(), strict=True):
+        rails.append(node.get("rail", seen[own]))
+        seen[own] += 1
+        if rails[-1] < 0:
+            raise TopologyError(f"{node['name']} is on rail {rails[-1]}; allowed: 0 or more")
+    return np.array(rails, np.int32)
 
 
 def _some(values: object) -> str:

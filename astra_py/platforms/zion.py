@@ -23,16 +23,14 @@ __all__ = ["zion"]
 def zion(config: PlatformConfig) -> Platform:
     """Build ``platform.kind = "zion"``: rank ``r`` is in machine ``r // accelerators_per_node``, behind host ``r``.
 
-    Link ``r`` of class ``scale_up`` joins rank ``r`` to its machine's scale-up switch, then one of class ``pcie`` a
+    Links of class ``scale_up`` join a rank to its machine's scale-up switches, then one of class ``pcie`` a
     rank joins it to its host; last come the hosts' links of class ``host`` and those of class ``fabric``, see
     :meth:`PlatformBuilder.add_leaves_and_spines`.
     """
     builder = PlatformBuilder(config)
-    switches = [builder.add_scale_up_switch(f"scaleup{machine}") for machine in range(config.nodes)]
+    builder.add_scale_up("scaleup", "scale_up")
     hosts = [builder.add_host(f"host{rank}") for rank in range(config.ranks)]
-    for rank in range(config.ranks):
-        builder.add_scale_up(rank, switches[rank // config.accelerators_per_node], "scale_up")
     for rank, host in enumerate(hosts):
         builder.add_pcie(rank, host)
-    builder.add_leaves_and_spines(hosts)
+    builder.add_leaves_and_spines((host, rank // config.leaf_ranks) for rank, host in enumerate(hosts))
     return builder.build()

@@ -23,12 +23,12 @@ __all__ = ["zionex"]
 def zionex(config: PlatformConfig) -> Platform:
     """Build ``platform.kind = "zionex"``: rank ``r`` is in machine ``r // accelerators_per_node``.
 
-    Link ``r`` of class ``nvlink`` joins rank ``r`` to its machine's NVSwitch; then come the links of class ``host``
-    and ``fabric``, see :meth:`PlatformBuilder.add_leaves_and_spines`.
+    Links of class ``nvlink`` join a rank to its machine's NVSwitches, those of class ``pcie`` come where NICs are
+    nodes, then those of class ``host``, NIC by NIC, and ``fabric``, see :meth:`PlatformBuilder.add_leaves_and_spines`.
     """
     builder = PlatformBuilder(config)
-    switches = [builder.add_scale_up_switch(f"nvswitch{machine}") for machine in range(config.nodes)]
-    for rank in range(config.ranks):
-        builder.add_scale_up(rank, switches[rank // config.accelerators_per_node], "nvlink")
-    builder.add_leaves_and_spines(range(config.ranks))
+    builder.add_scale_up("nvswitch", "nvlink")
+    builder.add_leaves_and_spines(
+        (nic, machine // config.leaf_machines) for machine, nics in enumerate(builder.add_nics()) for nic in nics
+    )
     return builder.build()

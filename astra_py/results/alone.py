@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["AloneTimes", "schedule_of_one", "time_alone_ps"]
 
 
-def schedule_of_one(template: Template, group: NDArray[np.int32], ranks: int) -> Schedule:
+def schedule_of_one(
+    template: Template, group: NDArray[np.int32], ranks: int, capacity: Mapping[str, int] | None = None
+) -> Schedule:
     """One collective alone: each rank of ``group`` joins an instance of ``template`` at once and does nothing else.
 
     Parameters
@@ -28,11 +31,14 @@ def schedule_of_one(template: Template, group: NDArray[np.int32], ranks: int) ->
     template : the collective.
     group : i32[template.ranks], the ranks in group order.
     ranks : ranks of the platform.
+    capacity : of each rank's pools, by the names in ``template.shared_pools``.
     """
     size = len(group)
     none, zeros = np.zeros(0, dtype=np.int64), np.zeros(size, dtype=np.int32)
     rows = np.zeros(size + 1, dtype=np.int64)
     one = np.zeros(1, dtype=np.int32)
+    shared = len(template.shared_pools)
+    units = np.array([(capacity or {})[name] for name in template.shared_pools], dtype=np.int32)
     return Schedule(
         ranks=ranks,
         templates=(template,),
@@ -50,9 +56,9 @@ def schedule_of_one(template: Template, group: NDArray[np.int32], ranks: int) ->
         priority=zeros.astype(np.uint8),
         dep_ptr=rows,
         dep_op=none.astype(np.int32),
-        pool_owner=none.astype(np.int32),
-        pool_capacity=none.astype(np.int32),
-        pool_order=none.astype(np.uint8),
+        pool_owner=np.tile(np.arange(ranks, dtype=np.int32), shared),
+        pool_capacity=np.repeat(units, ranks),
+        pool_order=np.zeros(shared * ranks, dtype=np.uint8),
         use_ptr=rows,
         use_pool=none.astype(np.int32),
         name=zeros,
@@ -60,6 +66,8 @@ def schedule_of_one(template: Template, group: NDArray[np.int32], ranks: int) ->
         iteration=zeros,
         phase=zeros,
         phases=("",),
+        shared_pools=template.shared_pools,
+        shared_first=np.arange(0, shared * ranks, ranks, dtype=np.int32),
     )
 
 
@@ -80,13 +88,19 @@ class AloneTimes:
 
     def _time(self, template: int, group: int) -> int:
         record = self._record
+        schedule = record.schedule
+        capacity = {
+            name: int(schedule.pool_capacity[first])
+            for name, first in zip(schedule.shared_pools, schedule.shared_first, strict=True)
+        }
         return time_alone_ps(
             record.analytic,
-            record.schedule.templates[template],
-            record.schedule.group(group),
+            schedule.templates[template],
+            schedule.group(group),
             record.platform,
             record.transport,
             self._options,
+            capacity,
         )
 
 
@@ -97,7 +111,11 @@ def time_alone_ps(
     platform: Platform,
     transport: TransportModel,
     options: EngineOptions,
+    capacity: Mapping[str, int] | None = None,
 ) -> int:
-    """How long ``engine`` lets one collective take with nothing else on the network, in ps."""
-    alone = schedule_of_one(template, group, platform.ranks)
+    """How long ``engine`` lets one collective take with nothing else on the network, in ps.
+
+    ``capacity`` is that of each rank's pools, by the names in ``template.shared_pools``.
+    """
+    alone = schedule_of_one(template, group, platform.ranks, capacity)
     return int(engine.run(alone, platform, transport, options).op_end_ps.max())

@@ -32,7 +32,7 @@ def check_links(record: RunRecord) -> list[Check]:
     lost_at_most = columns.channel_dropped_frames * record.transport.payload_bytes
     busy = columns.channel_busy_ps
     low, high = _serialisation_ps(record)
-    if not record.has_repetitions:
+    if not (record.has_repetitions or record.has_notices):
         # after the run's last operation nothing moves but acknowledgements, the last of which tells when it is over
         high = np.minimum(high, max(record.end_ps, int(columns.message_acked_ps.max(initial=0))))
     return [
@@ -54,33 +54,34 @@ def check_links(record: RunRecord) -> list[Check]:
 
 
 def check_switches(record: RunRecord) -> list[Check]:
-    """Every frame, and all payload, that reaches a node without a rank leaves it again."""
+    """Every frame, and all payload, that reaches a node without a rank leaves it again, but for refused frames.
+
+    PFC frames are made and ended by ports and are in neither side.
+    """
     columns, arrays = record.columns, record.arrays
     forwards = np.flatnonzero(arrays.node_rank < 0)
     sender, receiver = record.channel_ends
     nodes = len(arrays.node_rank)
+    frames, refused = columns.channel_frames - record.channel("pfc_frames"), record.channel("buffer_drops")
+    entered = _sums(receiver, frames - columns.channel_dropped_frames - refused, nodes)[forwards]
+    reached = _sums(receiver, columns.channel_delivered_payload_bytes, nodes)[forwards]
+    refused_at_most = _sums(receiver, refused, nodes)[forwards] * record.transport.payload_bytes
+    left = _sums(sender, columns.channel_payload_bytes, nodes)[forwards]
     return [
         compare(
-            f"switch_{name}",
-            meaning,
-            _sums(receiver, entered, nodes)[forwards],
-            _sums(sender, left, nodes)[forwards],
+            "switch_frames",
+            "frames that switches sent: those that reached them",
+            entered,
+            _sums(sender, frames, nodes)[forwards],
             lambda i: arrays.node_names[forwards[i]],
-        )
-        for name, meaning, entered, left in (
-            (
-                "frames",
-                "frames that switches sent: those that reached them",
-                columns.channel_frames - columns.channel_dropped_frames,
-                columns.channel_frames,
-            ),
-            (
-                "payload",
-                "payload that switches sent: what reached them",
-                columns.channel_delivered_payload_bytes,
-                columns.channel_payload_bytes,
-            ),
-        )
+        ),
+        compare(
+            "switch_payload",
+            "payload that switches sent: what reached them",
+            np.clip(left, reached - refused_at_most, reached),
+            left,
+            lambda i: arrays.node_names[forwards[i]],
+        ),
     ]
 
 

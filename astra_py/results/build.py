@@ -15,6 +15,7 @@ from astra_py.results.links import links_table
 from astra_py.results.messages import flows_table, messages_table
 from astra_py.results.operations import operations_table
 from astra_py.results.phases import phases_table
+from astra_py.results.queues import pauses_table, queues_table
 from astra_py.results.result import Result
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ _BUILDERS = {
     "messages": messages_table,
     "flows": flows_table,
     "links": links_table,
+    "queues": queues_table,
+    "pauses": pauses_table,
 }
 
 

@@ -20,8 +20,9 @@ from astra_py.results.balance import check_links, check_ports, check_switches
 from astra_py.results.causality import check_dependencies, check_moments, check_speed
 from astra_py.results.check import Check, compare
 from astra_py.results.flow_check import check_data_flow, check_message_ends
+from astra_py.results.link_bytes import check_link_bytes
 from astra_py.results.pools import check_limits, check_priorities
-from astra_py.results.traffic import implied_line_bytes
+from astra_py.results.switching import check_switching
 from astra_py.workloads.trace import NodeKind
 
 if TYPE_CHECKING:
@@ -62,7 +63,8 @@ def require_completed(record: RunRecord) -> None:
 
     Raises
     ------
-    DeadlockError : operations are unfinished and nothing is left to happen; lists what waits for what.
+    DeadlockError : operations are unfinished and nothing is left to happen, or ports hold each other in a circle of
+        pauses; lists what waits for what.
     SimulationError : a limit on events or time was reached, or the simulator was stopped from outside.
     """
     columns = record.columns
@@ -71,6 +73,9 @@ def require_completed(record: RunRecord) -> None:
     done = int((columns.op_end_ps >= 0).sum())
     state = f"{done} of {len(columns.op_end_ps)} operations done at {columns.end_ps / 1e6:.6f} us"
     waiting = "".join(f"\n  {line}" for line in columns.waiting)
+    if columns.deadlocked_channels:
+        circle = "; ".join(record.channel_name(channel) for channel in columns.deadlocked_channels)
+        raise DeadlockError(f"PFC deadlock: these ports hold each other by pauses: {circle}; {state}{waiting}")
     if columns.exit_reason == ExitReason.DEADLOCK:
         raise DeadlockError(f"deadlock: nothing is left to happen, {state}{waiting}")
     reason = str(columns.exit_reason)
@@ -108,7 +113,8 @@ def run_checks(record: RunRecord) -> tuple[Check, ...]:
     if all(check.passed for check in messages):
         checks.append(check_message_ends(record))
         if record.has_ports:
-            checks += [*_link_bytes(record), *check_links(record), *check_switches(record), *check_ports(record)]
+            checks += [*check_link_bytes(record), *check_links(record), *check_switches(record), *check_ports(record)]
+            checks += check_switching(record)
         checks += [check_dependencies(record), check_moments(record), check_speed(record)]
     return (*checks, _nothing_left(record))
 
@@ -158,8 +164,10 @@ def _durations(record: RunRecord) -> Check:
 
 def _messages(record: RunRecord) -> Check:
     schedule, columns, first = record.schedule, record.columns, record.first_row
-    sends = [template.is_send.astype(np.int64) for template in schedule.templates]
-    declared = [sends[template] for template in schedule.instance_template]
+    declared = [
+        (schedule.templates[number].is_send & is_picked).astype(np.int64)
+        for number, is_picked in zip(schedule.instance_template, record.is_picked, strict=True)
+    ]
     done = (columns.message_posted_ps >= 0) & (columns.message_delivered_ps >= 0)
     key = first[columns.message_instance[done]] + columns.message_op[done]
 
@@ -211,41 +219,17 @@ def _rank_bytes(record: RunRecord) -> list[Check]:
     ]
 
 
-def _link_bytes(record: RunRecord) -> list[Check]:
-    traffic, transport, columns = record.traffic, record.transport, record.columns
-    channels = len(columns.channel_line_bytes)
-    size = traffic.size_bytes
-    payload = traffic.on_channels(traffic.per_flow(size), channels)
-    is_exact = not record.has_repetitions
-    # with losses more bytes are sent than what is implied, and acknowledgements lost on one link do not reach the next:
-    # the ports' own count of these is taken, and no more than a lower bound is left to check
-    acks: NDArray[np.int64] | None = None
-    if not (is_exact and traffic.are_acks_implied(transport)):
-        acks = columns.channel_frames - columns.channel_data_frames
-    line = implied_line_bytes(traffic, transport, record.channel_efficiency, acks)
-    return [
-        compare(f"link_{name}_bytes", meaning, declared, measured, record.channel_name, is_exact=is_exact)
-        for name, meaning, declared, measured in (
-            ("payload", "payload per channel: routes, and ports", payload, columns.channel_payload_bytes),
-            (
-                "line",
-                "line bytes per channel: routes and headers, and ports",
-                line,
-                columns.channel_line_bytes,
-            ),
-        )
-    ]
-
-
 def _nothing_left(record: RunRecord) -> Check:
-    left = ("frames_in_flight", "events_left")
+    counters = record.columns.counters
+    # what an engine does not report is not nothing, but for buffers, which it need not have
+    left = {name: counters.get(name, -1) for name in ("frames_in_flight", "events_left")}
+    left["buffer_bytes_left"] = counters.get("buffer_bytes_left", 0)
     return compare(
         "nothing_left",
-        "frames under way or events to come at the end",
+        "frames under way, events to come or bytes in buffers at the end",
         np.zeros(len(left), dtype=np.int64),
-        # what an engine does not report is not nothing
-        np.array([record.columns.counters.get(name, -1) for name in left], dtype=np.int64),
-        lambda i: left[i],
+        np.array(list(left.values()), dtype=np.int64),
+        lambda i: list(left)[i],
     )
 
 

@@ -42,7 +42,8 @@ def collectives_table(record: RunRecord) -> Columns:
     size = np.array([algorithm_bytes(call.kind, call.payload) for call in calls], dtype=np.int64)
     on_bus = [float(bus_bytes(call.kind, len(call.group), call.payload)) for call in calls]
     sent = [
-        int(np.bincount(t.src[t.is_send], t.size_bytes[t.is_send], t.ranks).max(initial=0)) for t in schedule.templates
+        int(np.bincount(t.src, t.data_bytes * (t.is_send & t.is_counted), t.ranks).max(initial=0))
+        for t in schedule.templates
     ]
     ideal, bottleneck = ideal_times(record)
     analytic = AloneTimes(record).per_instance()

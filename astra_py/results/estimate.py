@@ -61,7 +61,7 @@ def estimate_run(
     src, dst, size, weight = [], [], [], []
     for (template, group), count in zip(distinct, times, strict=True):
         shape, ranks = schedule.templates[template], schedule.group(int(group))
-        sends = shape.is_send
+        sends = shape.is_send & shape.is_counted
         src.append(ranks[shape.src[sends]])
         dst.append(ranks[shape.dst[sends]])
         size.append(shape.size_bytes[sends])

@@ -37,6 +37,7 @@ def _most_loaded(record: RunRecord, messages: NDArray[np.int64]) -> tuple[int, i
     traffic = record.traffic
     if not len(messages):
         return 0, -1
+    messages = traffic.of_whole(messages)
     flows, of_message = np.unique(traffic.flow[messages], return_inverse=True)
     flow_bytes = np.zeros(len(flows), dtype=np.int64)
     np.add.at(flow_bytes, of_message, traffic.size_bytes[messages])

@@ -53,7 +53,7 @@ def flows_table(record: RunRecord) -> Columns:
     np.maximum.at(last, flow, columns.message_delivered_ps)
     np.minimum.at(first, flow, columns.message_posted_ps)
     np.add.at(size, flow, columns.message_size_bytes)
-    np.add.at(packets, flow, record.traffic.packets(record.transport))
+    np.add.at(packets, flow[record.traffic.whole], record.traffic.packets(record.transport))
     np.add.at(again, flow, columns.message_retransmitted_packets)
     return {
         "src": key // ranks,

@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.collectives.schedule import OuterKind
+from astra_py.engines.buffers import ACK_PRIORITY, buffer_bytes
 from astra_py.results.intervals import IntervalSet
+from astra_py.workloads.calls import MAX_PRIORITY
 
 if TYPE_CHECKING:
     from astra_py.collectives.schedule import Schedule
-    from astra_py.engines.base import Engine, EngineColumns, TransportModel
+    from astra_py.engines.base import Engine, EngineColumns, SwitchModel, TransportModel
     from astra_py.platforms.platform import Platform, PlatformArrays
     from astra_py.results.traffic import Traffic
     from astra_py.workloads.trace import Trace
@@ -37,6 +39,7 @@ class RunRecord:
     Attributes
     ----------
     trace, schedule, platform, transport : what was declared, what was run, on what, and how.
+    switch : what is known of the platform's switches.
     declared_bytes : bytes that each rank has to send, and to receive, by the trace's collectives; both i64[ranks].
     seed, endpoint_delay_ps : as the engine got them.
     max_active_collectives : how many collectives a rank may take part in at once, or None for no limit.
@@ -50,6 +53,7 @@ class RunRecord:
     schedule: Schedule
     platform: Platform
     transport: TransportModel
+    switch: SwitchModel
     declared_bytes: tuple[NDArray[np.int64], NDArray[np.int64]]
     seed: int
     endpoint_delay_ps: int
@@ -74,10 +78,11 @@ class RunRecord:
             self.declared_message_bytes,
             columns.message_src,
             columns.message_dst,
-            self.schedule.instance_priority[columns.message_instance],
+            self.message_priority,
             self.transport.qps_per_peer,
             lambda src, dst, qp: self.route_paths(self.platform, self.seed, src, dst, qp),
             self.channel_efficiency,
+            striped_payload=self.transport.payload_bytes if self.transport.is_striped else 0,
         )
 
     @cached_property
@@ -97,8 +102,27 @@ class RunRecord:
         return np.concatenate([[0], np.cumsum(lengths[self.schedule.instance_template])]).astype(np.int64)
 
     @cached_property
+    def is_picked(self) -> list[NDArray[np.bool_]]:
+        """For each instance bool[m]: the operations of its template that were there, of every choice those picked."""
+        templates = [self.schedule.templates[number] for number in self.schedule.instance_template]
+        first = np.cumsum([0, *(template.choices for template in templates)])
+        picks = self.columns.choice_picks
+        return [
+            template.is_picked(np.maximum(picks[first[i] : first[i + 1]], 0)) for i, template in enumerate(templates)
+        ]
+
+    @cached_property
+    def message_priority(self) -> NDArray[np.uint8]:
+        """u8[messages]: that of its collective; of messages that carry no data, the highest."""
+        templates = self.schedule.templates
+        is_control = self.of_message([t.size_bytes - t.data_bytes == t.size_bytes for t in templates]).astype(np.bool_)
+        is_control &= self.columns.message_size_bytes > 0
+        priority = self.schedule.instance_priority[self.columns.message_instance]
+        return np.where(is_control, MAX_PRIORITY, priority).astype(np.uint8)
+
+    @cached_property
     def message_row(self) -> NDArray[np.int64]:
-        """i64[rows]: the message that each operation of each instance became; -1 for local operations."""
+        """i64[rows]: the message that each operation of each instance became; -1 for local or skipped ones."""
         columns = self.columns
         row = np.full(self.first_row[-1], -1, dtype=np.int64)
         row[self.first_row[columns.message_instance] + columns.message_op] = np.arange(len(columns.message_op))
@@ -117,6 +141,27 @@ class RunRecord:
         """i64[messages]: payload of each message, by its template."""
         return self.of_message([template.size_bytes for template in self.schedule.templates])
 
+    def channel(self, name: str) -> NDArray[np.int64]:
+        """i64[channels]: the column ``channel_`` ``name``; zeros where the engine has left it out."""
+        column: NDArray[np.int64] = getattr(self.columns, f"channel_{name}")
+        return column if len(column) else np.zeros(len(self.columns.channel_frames), dtype=np.int64)
+
+    @cached_property
+    def priorities(self) -> set[int]:
+        """Priorities in use: those of collectives, and that of acknowledgements."""
+        return {ACK_PRIORITY, *np.unique(self.schedule.instance_priority).tolist()}
+
+    @cached_property
+    def buffer_bytes(self) -> NDArray[np.int64]:
+        """i64[nodes]: size of each switch's buffer; 0 without limit."""
+        return buffer_bytes(self.switch, self.transport, self.arrays, self.priorities)
+
+    @cached_property
+    def max_buffer_bytes(self) -> NDArray[np.int64]:
+        """i64[nodes]: most bytes that each node's buffer held; zeros where the engine has left it out."""
+        column = self.columns.node_max_buffer_bytes
+        return column if len(column) else np.zeros(len(self.arrays.node_kind), dtype=np.int64)
+
     @cached_property
     def has_ports(self) -> bool:
         """Whether ports counted what they carried; the analytic engine's columns of channels are computed."""
@@ -126,7 +171,13 @@ class RunRecord:
     def has_repetitions(self) -> bool:
         """Whether frames were lost, or packets sent again: links then carry more than what was declared implies."""
         columns = self.columns
-        return bool(columns.channel_dropped_frames.any() or columns.message_retransmitted_packets.any())
+        lost = columns.channel_dropped_frames, columns.channel_buffer_drops, columns.message_retransmitted_packets
+        return any(bool(column.any()) for column in lost)
+
+    @cached_property
+    def has_notices(self) -> bool:
+        """Whether there are frames beside data and acknowledgements: CNPs of receivers, PAUSE and RESUME of ports."""
+        return bool(self.columns.counters.get("cnps", 0) or self.columns.channel_pfc_frames.any())
 
     @cached_property
     def _ops_by_rank(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

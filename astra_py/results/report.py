@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.results.columns import Columns
+from astra_py.results.congestion import congestion_section
 from astra_py.results.phases import LEVELS
 from astra_py.results.text import WIDTH, figure, grid
 from astra_py.units import format_size
@@ -29,7 +30,8 @@ def report(result: Result) -> str:
     iterations = iterations_section(table)
     if len(table["rank"]):
         iterations.append(f"figures of rank {table['rank'][0]}, which ends the run")
-    sections = [_head(result), iterations, _collectives(result), _phases(result), _links(result), _checks(result)]
+    sections = [_head(result), iterations, _collectives(result), _phases(result), _links(result)]
+    sections += [congestion_section(result), _checks(result)]
     return "\n\n".join("\n".join(section) for section in sections if section)
 
 

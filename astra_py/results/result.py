@@ -110,6 +110,16 @@ class Result:
         """One row a channel, a direction of a link: bytes, frames, queue, utilisation."""
         return self.table("links")
 
+    @property
+    def queues(self) -> pd.DataFrame:
+        """One row an Ethernet port of a switch: queue, marks, refused frames, pauses, and the switch's buffer."""
+        return self.table("queues")
+
+    @property
+    def pauses(self) -> pd.DataFrame:
+        """One row an episode of PFC: which port was held, by whom, when."""
+        return self.table("pauses")
+
     def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
         """Write every table as CSV, and the manifest, into ``folder``; gives its path.
 

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Messages as the network carries them: packets, line bytes, flows and their ways, recomputed from what was declared.
 
-Nothing here looks at an engine's packet counters: it is the other side of the comparison. Sizes on the wire are those
-of RoCEv2 (InfiniBand Architecture Specification, annex A17) between Ethernet's preamble and inter-frame gap (IEEE
-802.3).
+Nothing here looks at an engine's packet counters: it is the other side of the comparison.
 """
 
 from __future__ import annotations
@@ -16,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.engines.base import AckPolicy, WindowPolicy
+from astra_py.engines.wire import CNP_LINE_BYTES, DATA_HEADER, PADDING, PFC_LINE_BYTES, RETH
 
 if TYPE_CHECKING:
     from astra_py.engines.base import TransportModel
@@ -24,14 +23,10 @@ Integers = TypeVar("Integers", int, NDArray[np.int64])
 #: Compressed rows of channels.
 Rows = tuple[NDArray[np.int64], NDArray[np.int32]]
 
-__all__ = ["Traffic", "implied_line_bytes"]
+__all__ = ["ControlFrames", "Traffic", "implied_line_bytes"]
 
-#: Preamble and start delimiter, Ethernet header, IPv4, UDP, BTH, ICRC, FCS, inter-frame gap: beside every payload.
-_ROCE_HEADER = 8 + 14 + 20 + 8 + 12 + 4 + 4 + 12
-#: Of the first or only packet of an RDMA WRITE.
-_RETH = 16
-#: An acknowledgement is the headers and an AETH.
-_ROCE_ACK = _ROCE_HEADER + 4
+#: Controls that limit the bytes in flight, as a window of the transport does.
+_WINDOW_CONTROLS = ("ns3::Hpcc", "ns3::Swift", "ns3::Dctcp")
 #: A receiver acknowledges at least so often: a quarter of the 24-bit packet sequence numbers.
 _MAX_PACKETS_TO_ACK = 2**22
 #: Payload of a packet whose way has scale-up links only.
@@ -40,28 +35,37 @@ _SCALE_UP_PAYLOAD = 4096
 _SCALE_UP_FLIT = 16
 
 
+@dataclass(frozen=True, eq=False)
+class ControlFrames:
+    """Frames of each channel that carry no data, each i64[channels]."""
+
+    acks: NDArray[np.int64]
+    cnps: NDArray[np.int64]
+    pfc: NDArray[np.int64]
+
+
 def implied_line_bytes(
-    traffic: Traffic, transport: TransportModel, efficiency: NDArray[np.float64], ack_frames: NDArray[np.int64] | None
+    traffic: Traffic, transport: TransportModel, efficiency: NDArray[np.float64], control: ControlFrames
 ) -> NDArray[np.int64]:
-    """Line bytes of each channel as routes, headers and acknowledgements imply them; i64[channels].
+    """Line bytes of each channel as routes, headers and control frames imply them; i64[channels].
 
     Parameters
     ----------
     efficiency : f64[channels], 0 for Ethernet.
-    ack_frames : ACK frames of each channel, i64[channels]; where None, :meth:`Traffic.acks` tells them.
+    control : how many frames without data each channel carries.
     """
     channels = len(efficiency)
     parts = np.rint(efficiency * 1e6).astype(np.int64)
-    if ack_frames is None:
-        ack_frames = traffic.on_channels(traffic.per_flow(traffic.acks(transport)), channels, back=True)
-    ack = transport.ack_bytes if transport.ack_bytes >= 0 else _ROCE_ACK
     total = np.zeros(channels, dtype=np.int64)
     for part in np.unique(parts):
         if part == 0:
-            message, ack_line = _ethernet_line_bytes(traffic, transport), ack
+            message = _ethernet_line_bytes(traffic, transport)
+            beside = control.acks * transport.ack_line_bytes + control.cnps * CNP_LINE_BYTES
+            beside += control.pfc * PFC_LINE_BYTES
         else:
-            message, ack_line = _scale_up_line_bytes(traffic, transport, int(part)), _share(_SCALE_UP_FLIT, int(part))
-        line = traffic.on_channels(traffic.per_flow(message), channels) + ack_frames * ack_line
+            message = _scale_up_line_bytes(traffic, transport, int(part))
+            beside = (control.acks + control.cnps) * _share(_SCALE_UP_FLIT, int(part))
+        line = traffic.on_channels(traffic.per_flow(message), channels) + beside
         total = np.where(parts == part, line, total)
     return total
 
@@ -70,10 +74,10 @@ def _ethernet_line_bytes(traffic: Traffic, transport: TransportModel) -> NDArray
     """Line bytes of each message's packets on each Ethernet link they cross."""
     packets, size_bytes = traffic.packets(transport), traffic.size_bytes
     if transport.header_bytes >= 0:
-        return size_bytes + packets * transport.header_bytes
+        return size_bytes + packets * (transport.header_bytes + transport.telemetry_bytes)
     last = size_bytes - (packets - 1) * transport.payload_bytes
     padded = (packets - 1) * _pad(np.int64(transport.payload_bytes)) + _pad(last)
-    return padded + packets * _ROCE_HEADER + _RETH
+    return padded + packets * (DATA_HEADER + transport.telemetry_bytes) + RETH
 
 
 def _scale_up_line_bytes(traffic: Traffic, transport: TransportModel, part: int) -> NDArray[np.int64]:
@@ -88,18 +92,21 @@ def _share(payload: Integers, part: int) -> Integers:
 
 
 def _pad(payload: NDArray[np.int64] | np.int64) -> NDArray[np.int64]:
-    """RoCE pads a payload to 4 bytes."""
-    return (np.asarray(payload) + 3) // 4 * 4
+    """RoCE pads a payload."""
+    return (np.asarray(payload) + PADDING - 1) // PADDING * PADDING
 
 
 @dataclass(frozen=True, eq=False)
 class Traffic:
-    """The messages of a run and the ways of their flows.
+    """The messages of a run, as they are on the wire, and the ways of their flows.
+
+    A message on the wire is a whole one, or the part of one that went to one of several queue pairs.
 
     Attributes
     ----------
     size_bytes : i64[m], as the messages' templates declare them.
     flow : i64[m], the flow of each message.
+    whole : i64[m], which of the declared messages it is of.
     flow_src, flow_dst, flow_qp : i32[f], (source rank, destination rank, queue pair) of each flow.
     there_ptr, there : compressed rows of channels, the way of each flow.
     back_ptr, back : the way of its acknowledgements.
@@ -108,6 +115,7 @@ class Traffic:
 
     size_bytes: NDArray[np.int64]
     flow: NDArray[np.int64]
+    whole: NDArray[np.int64]
     flow_src: NDArray[np.int32]
     flow_dst: NDArray[np.int32]
     flow_qp: NDArray[np.int32]
@@ -127,6 +135,8 @@ class Traffic:
         qps_per_peer: int,
         way: Callable[[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]], Rows],
         efficiency: NDArray[np.float64],
+        *,
+        striped_payload: int = 0,
     ) -> Traffic:
         """Gather messages into flows.
 
@@ -136,7 +146,14 @@ class Traffic:
         qps_per_peer : queue pairs that a pair's messages of one priority take in turn; 0: a new one for each message.
         way : gives the compressed rows of channels of (source ranks, destination ranks, queue pairs).
         efficiency : f64[channels], 0 for Ethernet.
+        striped_payload : payload of a packet where each message is split over its queue pairs, else 0.
         """
+        whole = np.arange(len(size_bytes))
+        if striped_payload and qps_per_peer > 1:
+            is_scale_up = cls.on_routes(size_bytes, src, dst, priority, 1, way, efficiency).is_message_scale_up
+            payload = np.where(is_scale_up, _SCALE_UP_PAYLOAD, striped_payload)
+            whole, size_bytes = _striped(size_bytes, payload, qps_per_peer)
+            src, dst, priority = src[whole], dst[whole], priority[whole]
         most_ranks = int(max(src.max(initial=0), dst.max(initial=0))) + 1
         pair = src.astype(np.int64) * most_ranks + dst
         qp = _queue_pairs(pair * 256 + priority, qps_per_peer)
@@ -148,11 +165,22 @@ class Traffic:
         there, back = way(flow_src, flow_dst, flow_qp), way(flow_dst, flow_src, flow_qp)
         is_ethernet = efficiency[there[1]] == 0
         is_scale_up = ~np.logical_or.reduceat(is_ethernet, there[0][:-1]) if len(flow_src) else np.zeros(0, dtype=bool)
-        return cls(size_bytes, flow, flow_src, flow_dst, flow_qp, *there, *back, is_scale_up)
+        return cls(size_bytes, flow, whole, flow_src, flow_dst, flow_qp, *there, *back, is_scale_up)
+
+    @property
+    def is_message_scale_up(self) -> NDArray[np.bool_]:
+        """bool[m]: whether all links of each message's way are scale-up links."""
+        return self.is_scale_up[self.flow]
+
+    def of_whole(self, messages: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Indices of the messages on the wire that declared ``messages`` became."""
+        first = np.searchsorted(self.whole, messages)
+        count = np.searchsorted(self.whole, messages, side="right") - first
+        return np.repeat(first - np.cumsum(count) + count, count) + np.arange(count.sum())
 
     def payload_bytes(self, transport: TransportModel) -> NDArray[np.int64]:
         """i64[m]: largest payload of each message's packets."""
-        return np.where(self.is_scale_up[self.flow], _SCALE_UP_PAYLOAD, transport.payload_bytes)
+        return np.where(self.is_message_scale_up, _SCALE_UP_PAYLOAD, transport.payload_bytes)
 
     def packets(self, transport: TransportModel) -> NDArray[np.int64]:
         """i64[m]: how many packets each message is cut into; a message of 0 bytes is one packet."""
@@ -172,17 +200,20 @@ class Traffic:
                 acks = np.ones_like(packets)
             case AckPolicy.OUT_OF_BAND:
                 acks = np.zeros_like(packets)
-        return np.where(self.is_scale_up[self.flow], 0, acks)
+        return np.where(self.is_message_scale_up, 0, acks)
 
-    def are_acks_implied(self, transport: TransportModel) -> bool:
+    def are_acks_implied(self, transport: TransportModel, *, are_some_marked: bool = False) -> bool:
         """Whether :meth:`acks` is all there is, or a packet may ask for an ACK that only the run can tell.
 
-        A packet that fills the window asks for one, and a receiver gives one before the packet numbers run out.
+        A packet that fills the window asks for one, and a receiver gives one before the packet numbers run out, and
+        where marked packets follow unmarked ones or the other way round (RFC 8257, section 3.2).
         """
         if transport.ack_policy in (AckPolicy.PER_PACKET, AckPolicy.OUT_OF_BAND):
             return True
-        longest = int(self.packets(transport).max(initial=0))
-        return transport.window_policy == WindowPolicy.NONE and longest < _MAX_PACKETS_TO_ACK
+        has_window = transport.window_policy != WindowPolicy.NONE or transport.congestion_control in _WINDOW_CONTROLS
+        if are_some_marked or has_window:
+            return False
+        return int(self.packets(transport).max(initial=0)) < _MAX_PACKETS_TO_ACK
 
     def per_flow(self, weight: NDArray[np.int64]) -> NDArray[np.int64]:
         """Sum of ``weight`` (i64, one a message) over each flow's messages."""
@@ -208,6 +239,26 @@ def _queue_pairs(peer: NDArray[np.int64], qps_per_peer: int) -> NDArray[np.int64
     turn = np.empty_like(peer)
     turn[order] = np.arange(len(peer)) - np.repeat(first, np.diff(first, append=len(peer)))
     return turn % qps_per_peer if qps_per_peer else turn
+
+
+def _striped(
+    size_bytes: NDArray[np.int64], payload: NDArray[np.int64], queue_pairs: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The messages split into as many parts as they have packets, at most ``queue_pairs``; longer parts first.
+
+    Returns
+    -------
+    whole, size_bytes : i64[parts] each, the message that each part is of, in order, and the part's size.
+    """
+    packets = np.maximum(1, -(-size_bytes // payload))
+    parts = np.minimum(packets, queue_pairs)
+    whole = np.repeat(np.arange(len(parts)), parts)
+    number = np.arange(len(whole)) - np.repeat(np.cumsum(parts) - parts, parts)
+    least, longer = np.divmod(packets, parts)
+    first = number * least[whole] + np.minimum(number, longer[whole])
+    after = first + least[whole] + (number < longer[whole])
+    size = np.minimum(after * payload[whole], size_bytes[whole]) - first * payload[whole]
+    return whole, size
 
 
 def _sums(index: NDArray[np.int64] | NDArray[np.int32], weight: NDArray[np.int64], length: int) -> NDArray[np.int64]:

@@ -3,52 +3,12 @@
 
 #include "columns.h"
 
+#include <map>
 #include <pybind11/stl.h>
+#include <string>
 
 namespace ns3
 {
-
-namespace
-{
-
-/// A numpy column of booleans.
-std::vector<uint8_t>
-ReadFlags(const py::handle& object, const char* name)
-{
-    const py::object attribute = object.attr(name);
-    if (!py::isinstance<py::array_t<bool, py::array::c_style>>(attribute))
-    {
-        throw ConfigError(std::string(name) + ": has to be a contiguous numpy array of bool");
-    }
-    const auto array = py::reinterpret_borrow<py::array_t<bool, py::array::c_style>>(attribute);
-    return {array.data(), array.data() + array.size()};
-}
-
-} // namespace
-
-PlatformDescription
-ReadPlatform(const py::handle& arrays)
-{
-    PlatformDescription platform;
-    platform.nodeKind = ReadColumn<NodeKind>(arrays, "node_kind");
-    platform.nodeRank = ReadColumn<int32_t>(arrays, "node_rank");
-    platform.nodeLatency = ReadColumn<TimePs>(arrays, "node_latency_ps");
-    platform.nodeForwards = ReadFlags(arrays, "node_forwards");
-    for (const int32_t node : ReadColumn<int32_t>(arrays, "link_a"))
-    {
-        platform.linkA.push_back(static_cast<NodeIndex>(node));
-    }
-    for (const int32_t node : ReadColumn<int32_t>(arrays, "link_b"))
-    {
-        platform.linkB.push_back(static_cast<NodeIndex>(node));
-    }
-    platform.linkRate = ReadColumn<BitRate>(arrays, "link_rate_bps");
-    platform.linkDelay = ReadColumn<TimePs>(arrays, "link_delay_ps");
-    platform.linkLoss = ReadColumn<double>(arrays, "link_loss");
-    platform.linkEfficiency = ReadColumn<double>(arrays, "link_efficiency");
-    platform.Validate();
-    return platform;
-}
 
 namespace
 {
@@ -68,6 +28,53 @@ ReadEnum(const py::handle& object, const char* name, T last)
     return static_cast<T>(value);
 }
 
+RoutingPolicy
+ReadRouting(const py::handle& object)
+{
+    RoutingPolicy routing;
+    routing.kind = ReadEnum(object, "kind", RoutingKind::HOOK);
+    routing.nics = ReadEnum(object, "nic_policy", NicPolicy::PXN);
+    routing.isSeedCommon = object.attr("is_seed_common").cast<bool>();
+    const py::object chosen = object.attr("chosen");
+    routing.chosen.src = ReadColumn<int32_t>(chosen, "src");
+    routing.chosen.dst = ReadColumn<int32_t>(chosen, "dst");
+    routing.chosen.queuePair = ReadColumn<int32_t>(chosen, "queue_pair");
+    routing.chosen.ptr = ReadColumn<int64_t>(chosen, "ptr");
+    routing.chosen.channel = ReadColumn<int32_t>(chosen, "channel");
+    return routing;
+}
+
+} // namespace
+
+PlatformDescription
+ReadPlatform(const py::handle& arrays)
+{
+    PlatformDescription platform;
+    platform.nodeKind = ReadColumn<NodeKind>(arrays, "node_kind");
+    platform.nodeRank = ReadColumn<int32_t>(arrays, "node_rank");
+    platform.nodeLatency = ReadColumn<TimePs>(arrays, "node_latency_ps");
+    platform.nodeForwards = ReadColumn<uint8_t>(arrays, "node_forwards");
+    for (const int32_t node : ReadColumn<int32_t>(arrays, "link_a"))
+    {
+        platform.linkA.push_back(static_cast<NodeIndex>(node));
+    }
+    for (const int32_t node : ReadColumn<int32_t>(arrays, "link_b"))
+    {
+        platform.linkB.push_back(static_cast<NodeIndex>(node));
+    }
+    platform.linkRate = ReadColumn<BitRate>(arrays, "link_rate_bps");
+    platform.linkDelay = ReadColumn<TimePs>(arrays, "link_delay_ps");
+    platform.linkLoss = ReadColumn<double>(arrays, "link_loss");
+    platform.linkEfficiency = ReadColumn<double>(arrays, "link_efficiency");
+    platform.rankRail = ReadColumn<int32_t>(arrays, "rank_rail");
+    platform.routing = ReadRouting(arrays.attr("routing"));
+    platform.Validate();
+    return platform;
+}
+
+namespace
+{
+
 PoolColumns
 ReadPools(const py::handle& object)
 {
@@ -80,8 +87,9 @@ ReadPools(const py::handle& object)
     return pools;
 }
 
+/// @param shared The first of each rank's pools that templates share, by name.
 TemplateDescription
-ReadTemplate(const py::handle& object)
+ReadTemplate(const py::handle& object, const std::map<std::string, int32_t>& shared)
 {
     TemplateDescription description;
     description.ranks = object.attr("ranks").cast<int32_t>();
@@ -91,11 +99,29 @@ ReadTemplate(const py::handle& object)
     description.dst = ReadColumn<int32_t>(object, "dst");
     description.size = ReadColumn<int64_t>(object, "size_bytes");
     description.duration = ReadColumn<int64_t>(object, "duration_ps");
+    description.control = ReadColumn<int64_t>(object, "control_bytes");
     description.depPtr = ReadColumn<int64_t>(object, "dep_ptr");
     description.depOp = ReadColumn<int32_t>(object, "dep_op");
     description.depOn = ReadColumn<EdgeOn>(object, "dep_on");
     description.pools = ReadPools(object);
-    description.pools.releaseOn = ReadColumn<EdgeOn>(object, "release_on");
+    description.releaseOn = ReadColumn<EdgeOn>(object, "release_on");
+    description.releaseOp = ReadColumn<int32_t>(object, "release_op");
+    for (const py::handle name : object.attr("shared_pools"))
+    {
+        const auto found = shared.find(name.cast<std::string>());
+        if (found == shared.end())
+        {
+            throw ConfigError("a template takes units of the pool \"" + name.cast<std::string>() +
+                              "\", which the schedule's ranks do not have");
+        }
+        description.sharedPool.push_back(found->second);
+    }
+    ChoiceColumns& choices = description.choices;
+    choices.ofOp = ReadColumn<int32_t>(object, "alternative");
+    choices.choicePtr = ReadColumn<int64_t>(object, "choice_ptr");
+    choices.visitPtr = ReadColumn<int64_t>(object, "visit_ptr");
+    choices.visitLevel = ReadColumn<int32_t>(object, "visit_level");
+    choices.visitLoad = ReadColumn<int64_t>(object, "visit_load_ps");
     return description;
 }
 
@@ -109,9 +135,34 @@ GiveWaiting(const WaitingItem& item)
     fields["instance"] = item.instance;
     fields["inner_op"] = item.innerOp;
     fields["rank"] = item.rank;
+    fields["pool"] = item.pool;
     fields["is_posted"] = item.isPosted;
     fields["is_delivered"] = item.isDelivered;
     return fields;
+}
+
+/// Pauses in order of their starts, then of channels.
+void
+GivePauses(py::dict& columns, std::vector<PauseEpisode>& pauses)
+{
+    std::sort(pauses.begin(), pauses.end(), [](const PauseEpisode& a, const PauseEpisode& b) {
+        return std::tie(a.start, a.channel, a.priority) < std::tie(b.start, b.channel, b.priority);
+    });
+    std::vector<int32_t> channel;
+    std::vector<uint8_t> priority;
+    std::vector<int64_t> start;
+    std::vector<int64_t> end;
+    for (const PauseEpisode& pause : pauses)
+    {
+        channel.push_back(static_cast<int32_t>(pause.channel));
+        priority.push_back(pause.priority);
+        start.push_back(pause.start);
+        end.push_back(pause.end);
+    }
+    columns["pause_channel"] = GiveColumn(std::move(channel));
+    columns["pause_priority"] = GiveColumn(std::move(priority));
+    columns["pause_start_ps"] = GiveColumn(std::move(start));
+    columns["pause_end_ps"] = GiveColumn(std::move(end));
 }
 
 Fault
@@ -144,9 +195,25 @@ ReadSchedule(const py::handle& object)
 {
     ScheduleDescription schedule;
     schedule.ranks = object.attr("ranks").cast<int32_t>();
+    std::map<std::string, int32_t> shared;
+    const auto first = ReadColumn<int32_t>(object, "shared_first");
+    size_t count = 0;
+    for (const py::handle name : object.attr("shared_pools"))
+    {
+        if (count < first.size())
+        {
+            shared.emplace(name.cast<std::string>(), first[count]);
+        }
+        ++count;
+    }
+    if (count != first.size())
+    {
+        throw ConfigError("shared_first: has " + std::to_string(first.size()) + " pools, and " +
+                          std::to_string(count) + " have names");
+    }
     for (const py::handle item : object.attr("templates"))
     {
-        schedule.templates.push_back(ReadTemplate(item));
+        schedule.templates.push_back(ReadTemplate(item, shared));
     }
     schedule.groupPtr = ReadColumn<int64_t>(object, "group_ptr");
     schedule.groupRank = ReadColumn<int32_t>(object, "group_rank");
@@ -187,6 +254,7 @@ ReadTransport(const py::handle& model)
     figures.sendLatency = model.attr("send_latency_ps").cast<TimePs>();
     figures.receiveLatency = model.attr("receive_latency_ps").cast<TimePs>();
     figures.rounding = ReadEnum(model, "time_rounding", TimeRounding::NS_NEAREST);
+    figures.congestionControl = model.attr("congestion_control").cast<std::string>();
     return figures;
 }
 
@@ -220,6 +288,7 @@ GiveOutcome(RunOutcome&& outcome)
     columns["end_ps"] = outcome.end;
     columns["op_start_ps"] = GiveColumn(std::move(outcome.opStart));
     columns["op_end_ps"] = GiveColumn(std::move(outcome.opEnd));
+    columns["choice_picks"] = GiveColumn(std::move(outcome.choicePicks));
     MessageLog& log = outcome.messages;
     columns["message_instance"] = GiveColumn(std::move(log.instance));
     columns["message_op"] = GiveColumn(std::move(log.op));
@@ -241,6 +310,15 @@ GiveOutcome(RunOutcome&& outcome)
     columns["channel_dropped_frames"] = GiveColumn(std::move(outcome.channelDroppedFrames));
     columns["channel_busy_ps"] = GiveColumn(std::move(outcome.channelBusy));
     columns["channel_max_queue_bytes"] = GiveColumn(std::move(outcome.channelMaxQueueBytes));
+    columns["channel_marked_frames"] = GiveColumn(std::move(outcome.channelMarkedFrames));
+    columns["channel_pauses"] = GiveColumn(std::move(outcome.channelPauses));
+    columns["channel_paused_ps"] = GiveColumn(std::move(outcome.channelPaused));
+    columns["channel_pfc_frames"] = GiveColumn(std::move(outcome.channelPfcFrames));
+    columns["channel_buffer_drops"] = GiveColumn(std::move(outcome.channelBufferDrops));
+    columns["node_buffer_bytes"] = GiveColumn(std::move(outcome.nodeBufferBytes));
+    columns["node_max_buffer_bytes"] = GiveColumn(std::move(outcome.nodeMaxBufferBytes));
+    GivePauses(columns, outcome.pauses);
+    columns["deadlocked_channels"] = outcome.deadlockedChannels;
     columns["rank_sent_payload_bytes"] = GiveColumn(std::move(outcome.rankSentPayloadBytes));
     columns["rank_received_payload_bytes"] =
         GiveColumn(std::move(outcome.rankReceivedPayloadBytes));

@@ -55,6 +55,12 @@ class EventLoop
         Schedule(time, EventQueue::MakeOrder(EventPhase::ARRIVAL, rank), handler, argument);
     }
 
+    /// A port's frame has left, and its room in a buffer is to be given back in that very instant.
+    void ScheduleRelease(TimePs time, ChannelId port, EventHandler& handler)
+    {
+        Schedule(time, EventQueue::MakeOrder(EventPhase::RELEASE, port), handler, port);
+    }
+
     /// Anything that keeps the order in which it was scheduled.
     void ScheduleTimer(TimePs time, EventHandler& handler, uint64_t argument)
     {

@@ -22,16 +22,17 @@ class EventHandler
 };
 
 /**
- * The three steps of one instant.
+ * The steps of one instant.
  *
  * Events of the same picosecond run in this order, so that a result does not depend on how many
  * events an implementation needs to get there.
  */
 enum class EventPhase : uint64_t
 {
-    ARRIVAL = 0, ///< Last bytes of frames, by channel.
-    TIMER = 1,   ///< Timers and ordinary ns-3 events, in order of scheduling.
-    PICK = 2,    ///< Ports choose their next frame, by port.
+    RELEASE = 0, ///< Frames that have left give back their room, by port.
+    ARRIVAL = 1, ///< Last bytes of frames, by channel.
+    TIMER = 2,   ///< Timers and ordinary ns-3 events, in order of scheduling.
+    PICK = 3,    ///< Ports choose their next frame, by port.
 };
 
 /// A plain event: when, its place within the instant, and what happens to whom.

@@ -23,6 +23,19 @@ Mix64(uint64_t x)
     return x ^ (x >> 31);
 }
 
+/**
+ * A draw of a stream of random numbers.
+ *
+ * @param stream The stream, mixed with the run's seed.
+ * @param place What it is drawn for: a port, a node; below 2^24.
+ * @param number How many were drawn there before.
+ */
+constexpr uint64_t
+Draw(uint64_t stream, uint64_t place, uint64_t number)
+{
+    return Mix64(stream ^ Mix64((place << 40) ^ number));
+}
+
 /// Map a hash onto 0..count-1 without the bias of a remainder.
 constexpr uint32_t
 ReduceHash(uint64_t hash, uint32_t count)

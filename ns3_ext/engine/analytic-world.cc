@@ -35,6 +35,12 @@ AnalyticWorld::Network()
 }
 
 void
+AnalyticWorld::UsePriorities(uint32_t)
+{
+    // LogGP knows no priorities.
+}
+
+void
 AnalyticWorld::Begin()
 {
 }

@@ -34,6 +34,7 @@ class AnalyticWorld : public NetworkWorld
     uint32_t Ranks() const override;
     EventLoop& Loop() override;
     MessageNetwork& Network() override;
+    void UsePriorities(uint32_t mask) override;
     void Begin() override;
     LoopExit Run(const std::function<void()>& hook) override;
     void StopWhenIdle() override;

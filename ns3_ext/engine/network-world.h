@@ -31,6 +31,13 @@ class NetworkWorld
     virtual MessageNetwork& Network() = 0;
 
     /**
+     * Say which priorities messages will have; until then, any.
+     *
+     * @param mask Bit p is set for each.
+     */
+    virtual void UsePriorities(uint32_t mask) = 0;
+
+    /**
      * What was changed from outside since construction counts from now on.
      *
      * @throws ConfigError when the world is closed.

@@ -9,10 +9,12 @@
 #include "ns3/enum.h"
 #include "ns3/integer.h"
 #include "ns3/node-list.h"
+#include "ns3/pointer.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -106,6 +108,7 @@ PacketWorld::SimulatorDestroyed()
 {
     // Our call or a user's: what was built refers to a simulator that is going.
     m_isOpen = false;
+    m_router.reset();
     m_transport.reset();
     m_nodes.clear();
     if (m_fabric)
@@ -203,6 +206,11 @@ PacketWorld::BuildNodes(const TransportFigures& figures)
     SetAttribute(m_fabric, "TimeRounding", EnumValue(figures.rounding));
     m_fabric->Build(m_platform, m_simulator->Loop(), m_options.seed);
     m_transport = std::make_unique<RoceTransport>(m_platform, m_options.seed);
+    m_router = std::make_unique<PacketRouter>(m_platform,
+                                              m_transport->Routes(),
+                                              *m_fabric,
+                                              m_options.seed);
+    m_fabric->SetNextHop(*m_router);
 
     for (NodeIndex index = 0; index < m_platform.Nodes(); ++index)
     {
@@ -223,18 +231,37 @@ PacketWorld::BuildNodes(const TransportFigures& figures)
         device->Attach(m_fabric, channel, m_platform.Loss(channel));
         m_nodes[m_platform.Transmitter(channel)]->AddDevice(device);
     }
+    const Ptr<CongestionControl> control =
+        figures.congestionControl.empty() ? nullptr
+                                          : MakeCongestionControl(figures.congestionControl, {});
     for (RankId rank = 0; rank < m_platform.Ranks(); ++rank)
     {
-        const Ptr<RoceNic> nic = BuildNic(figures);
+        const Ptr<RoceNic> nic = BuildNic(figures, control);
         m_nodes[m_platform.rankNode[rank]]->AggregateObject(nic);
         nic->Install(rank, *m_fabric, *m_transport);
         m_transport->AddNic(nic);
     }
+    m_frameFigures = FrameFiguresOf(figures, control);
     RefreshFigures();
 }
 
+FrameFigures
+PacketWorld::FrameFiguresOf(const TransportFigures& figures,
+                            const Ptr<CongestionControl>& control)
+{
+    FrameFigures frames;
+    const LineFormat& format = figures.format;
+    frames.largestLineBytes =
+        std::max({format.DataLine(figures.payload, true), format.AckLine(), wire::CNP_LINE}) +
+        (control ? control->TelemetryBytes() : 0);
+    frames.dataGap = format.headerBytes < 0 ? wire::PREAMBLE + wire::INTER_FRAME_GAP : 0;
+    frames.ackGap = format.ackBytes < 0 ? wire::PREAMBLE + wire::INTER_FRAME_GAP : 0;
+    frames.isAckClassShared = figures.isAckClassShared;
+    return frames;
+}
+
 Ptr<RoceNic>
-PacketWorld::BuildNic(const TransportFigures& figures)
+PacketWorld::BuildNic(const TransportFigures& figures, const Ptr<CongestionControl>& control)
 {
     const Ptr<RoceNic> nic = CreateObject<RoceNic>();
     SetAttribute(nic, "Payload", UintegerValue(figures.payload));
@@ -246,6 +273,10 @@ PacketWorld::BuildNic(const TransportFigures& figures)
     SetAttribute(nic, "WindowPolicy", EnumValue(figures.windowPolicy));
     SetAttribute(nic, "Window", UintegerValue(figures.window));
     SetAttribute(nic, "QpsPerPeer", UintegerValue(figures.qpsPerPeer));
+    if (control)
+    {
+        SetAttribute(nic, "CongestionControl", PointerValue(control));
+    }
     SetAttribute(nic, "Timeout", TimeValue(TimeStep(static_cast<uint64_t>(figures.timeout))));
     SetAttribute(nic,
                  "SendLatency",
@@ -260,12 +291,12 @@ void
 PacketWorld::RefreshFigures()
 {
     // What a user changed through Config between construction and Run counts, too.
-    for (ChannelId channel = 0; channel < m_platform.Channels(); ++channel)
+    std::vector<Ptr<FabricSwitch>> switches;
+    for (const Ptr<Node>& node : m_nodes)
     {
-        const NodeIndex peer = m_platform.Receiver(channel);
-        const Ptr<FabricSwitch> forwarder = m_nodes[peer]->GetObject<FabricSwitch>();
-        m_fabric->SetForwardingLatency(channel, forwarder ? forwarder->ForwardingLatency() : 0);
+        switches.push_back(node->GetObject<FabricSwitch>());
     }
+    m_fabric->Configure(switches, m_frameFigures);
     m_fabric->RefreshTracing();
 }
 
@@ -300,6 +331,13 @@ MessageNetwork&
 PacketWorld::Network()
 {
     return *m_transport;
+}
+
+void
+PacketWorld::UsePriorities(uint32_t mask)
+{
+    m_frameFigures.prioritiesInUse = mask | 1U << ACK_PRIORITY;
+    RefreshFigures();
 }
 
 void
@@ -350,11 +388,28 @@ PacketWorld::Count(RunOutcome& outcome) const
 {
     const EventLoop& loop = m_simulator->Loop();
     int64_t drops = 0;
+    int64_t bufferDrops = 0;
+    int64_t marks = 0;
+    int64_t pauses = 0;
     for (ChannelId channel = 0; channel < m_platform.Channels(); ++channel)
     {
         const ChannelCounters& counters = m_fabric->GetPort(channel).counters;
         outcome.AddChannel(counters);
         drops += counters.droppedFrames;
+        bufferDrops += counters.bufferDrops;
+        marks += counters.markedFrames;
+        pauses += counters.pauses;
+    }
+    for (NodeIndex node = 0; node < m_platform.Nodes(); ++node)
+    {
+        outcome.nodeBufferBytes.push_back(m_fabric->BufferSize(node));
+        outcome.nodeMaxBufferBytes.push_back(m_fabric->MaxHeld(node));
+    }
+    outcome.pauses = m_fabric->TakePauses();
+    outcome.deadlockedChannels = m_fabric->DeadlockedChannels();
+    if (!outcome.deadlockedChannels.empty())
+    {
+        outcome.exitReason = "deadlock";
     }
     for (RankId rank = 0; rank < m_platform.Ranks(); ++rank)
     {
@@ -366,13 +421,18 @@ PacketWorld::Count(RunOutcome& outcome) const
     outcome.counters["events"] = static_cast<int64_t>(loop.EventCount());
     // Timers that will find nothing due, acknowledgements of what was known already, and whatever a
     // user added may outlive the schedule.
-    outcome.counters["events_left"] =
-        static_cast<int64_t>(loop.Pending() - m_simulator->PendingNs3Events() -
-                             m_transport->ArmedTimers() - m_transport->AcksOnTheirWay());
+    outcome.counters["events_left"] = static_cast<int64_t>(
+        loop.Pending() - m_simulator->PendingNs3Events() - m_transport->ArmedTimers() -
+        m_transport->AcksOnTheirWay() - m_fabric->PauseTimers() - m_fabric->ReleaseEvents());
     outcome.counters["frames_in_flight"] = static_cast<int64_t>(m_fabric->FramesInFlight());
     outcome.counters["packets"] = total.dataPackets;
     outcome.counters["packet_hops"] = static_cast<int64_t>(m_fabric->PacketHops());
     outcome.counters["dropped_frames"] = drops;
+    outcome.counters["buffer_drops"] = bufferDrops;
+    outcome.counters["marked_frames"] = marks;
+    outcome.counters["pauses"] = pauses;
+    outcome.counters["pauses_unlisted"] = static_cast<int64_t>(m_fabric->UnlistedPauses());
+    outcome.counters["buffer_bytes_left"] = m_fabric->Held();
     outcome.counters["connections"] = static_cast<int64_t>(m_transport->ConnectionCount());
     outcome.counters["acks"] = total.acksSent;
     outcome.counters["naks"] = total.naksSent;
@@ -380,6 +440,12 @@ PacketWorld::Count(RunOutcome& outcome) const
     outcome.counters["repeated_packets"] = total.repeatedPackets;
     outcome.counters["duplicate_packets"] = total.duplicatePackets;
     outcome.counters["out_of_order_packets"] = total.outOfOrderPackets;
+    outcome.counters["out_of_order_accepted"] = total.keptPackets;
+    outcome.counters["selective_repeats"] = total.selectiveRepeats;
+    outcome.counters["marked_packets"] = total.markedPackets;
+    outcome.counters["cnps"] = total.cnpsSent;
+    outcome.counters["flows_controlled"] = m_transport->ControlledFlows();
+    outcome.counters["flows_slowed"] = m_transport->SlowedFlows();
 }
 
 } // namespace ns3

@@ -4,6 +4,7 @@
 
 #include "../core/fabric-simulator-impl.h"
 #include "../fabric/fabric.h"
+#include "../fabric/packet-router.h"
 #include "../fabric/platform-description.h"
 #include "../roce/roce-transport.h"
 #include "network-world.h"
@@ -49,6 +50,7 @@ class PacketWorld : public NetworkWorld
     uint32_t Ranks() const override;
     EventLoop& Loop() override;
     MessageNetwork& Network() override;
+    void UsePriorities(uint32_t mask) override;
     void Begin() override;
     LoopExit Run(const std::function<void()>& hook) override;
     void StopWhenIdle() override;
@@ -71,7 +73,10 @@ class PacketWorld : public NetworkWorld
     void ApplyDefaults();
     void RestoreDefaults();
     void BuildNodes(const TransportFigures& figures);
-    static Ptr<RoceNic> BuildNic(const TransportFigures& figures);
+    static Ptr<RoceNic> BuildNic(const TransportFigures& figures,
+                                 const Ptr<CongestionControl>& control);
+    static FrameFigures FrameFiguresOf(const TransportFigures& figures,
+                                       const Ptr<CongestionControl>& control);
     void RefreshFigures();
 
     static bool s_isAlive;
@@ -83,6 +88,8 @@ class PacketWorld : public NetworkWorld
     Ptr<Fabric> m_fabric;
     std::vector<Ptr<Node>> m_nodes; ///< In order of the platform.
     std::unique_ptr<RoceTransport> m_transport;
+    std::unique_ptr<PacketRouter> m_router;
+    FrameFigures m_frameFigures;
     bool m_isOpen{false};
     bool m_isRunning{false};
 };

@@ -5,6 +5,7 @@
 #include "schedule-description.h"
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace ns3
@@ -13,12 +14,12 @@ namespace ns3
 /**
  * Counting semaphores with an order of grants.
  *
- * Who waits is named by its operation; the caller goes on with whoever Release returns.
+ * Who waits is named by a number of the caller's, who goes on with whoever Release returns.
  */
 class PoolSet
 {
   public:
-    static constexpr int64_t NOBODY = -1;
+    static constexpr uint64_t NOBODY = std::numeric_limits<uint64_t>::max();
 
     /// Make all pools free again.
     void Reset(const PoolColumns& columns)
@@ -37,11 +38,11 @@ class PoolSet
      * Take a unit, or join those who wait for one.
      *
      * @param pool Which.
-     * @param op Who.
+     * @param who Who; not NOBODY.
      * @param priority Larger ones are granted first where the pool's order is PRIORITY.
      * @return Whether the unit was there.
      */
-    bool Take(size_t pool, uint32_t op, uint8_t priority)
+    bool Take(size_t pool, uint64_t who, uint8_t priority)
     {
         Pool& p = m_pools[pool];
         if (p.free > 0)
@@ -49,12 +50,12 @@ class PoolSet
             --p.free;
             return true;
         }
-        p.waiting.push_back(Waiting{op, priority});
+        p.waiting.push_back(Waiting{who, priority});
         return false;
     }
 
-    /// Give a unit back; returns the operation that has it now, or NOBODY.
-    int64_t Release(size_t pool)
+    /// Give a unit back; returns who has it now, or NOBODY.
+    uint64_t Release(size_t pool)
     {
         Pool& p = m_pools[pool];
         if (p.head == p.waiting.size())
@@ -77,7 +78,7 @@ class PoolSet
                 }
             }
         }
-        const uint32_t op = p.waiting[chosen].op;
+        const uint64_t who = p.waiting[chosen].who;
         if (chosen == p.head)
         {
             ++p.head;
@@ -91,13 +92,13 @@ class PoolSet
             p.waiting.clear();
             p.head = 0;
         }
-        return op;
+        return who;
     }
 
   private:
     struct Waiting
     {
-        uint32_t op;
+        uint64_t who;
         uint8_t priority;
     };
 

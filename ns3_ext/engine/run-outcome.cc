@@ -42,6 +42,11 @@ RunOutcome::AddChannel(const ChannelCounters& channel)
     channelDroppedFrames.push_back(channel.droppedFrames);
     channelBusy.push_back(channel.busy);
     channelMaxQueueBytes.push_back(channel.maxQueueBytes);
+    channelMarkedFrames.push_back(channel.markedFrames);
+    channelPauses.push_back(channel.pauses);
+    channelPaused.push_back(channel.paused);
+    channelPfcFrames.push_back(channel.pfcFrames);
+    channelBufferDrops.push_back(channel.bufferDrops);
 }
 
 void
@@ -51,13 +56,16 @@ RunOutcome::TakeFrom(ScheduleExecutor& executor, LoopExit exit, TimePs now)
     opEnd = executor.EndTimes();
     end = opEnd.empty() ? 0 : std::max<TimePs>(0, *std::max_element(opEnd.begin(), opEnd.end()));
     exitReason = "completed";
-    if (!executor.IsComplete())
+    const bool isComplete = executor.IsComplete();
+    if (!isComplete || executor.IsAnyoneAbsent())
     {
-        exitReason = ExitReasonOf(exit);
+        // Where all that there is has ended, who is absent will not come any more.
+        exitReason = isComplete ? "deadlock" : ExitReasonOf(exit);
         end = now;
         waiting = executor.DescribeWaiting(MAX_WAITING);
     }
     counters["peak_instances"] = executor.PeakInstances();
+    choicePicks = executor.TakePicks();
     messages = executor.TakeMessages();
     counters["messages"] = static_cast<int64_t>(messages.Size());
 }

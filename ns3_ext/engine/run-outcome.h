@@ -4,7 +4,7 @@
 
 #include "../core/event-loop.h"
 #include "../core/units.h"
-#include "../fabric/port.h"
+#include "../fabric/fabric.h"
 #include "fault.h"
 #include "message-log.h"
 #include "schedule-executor.h"
@@ -42,6 +42,7 @@ struct RunOutcome
     TimePs end{0};
     std::vector<int64_t> opStart;
     std::vector<int64_t> opEnd;
+    std::vector<int32_t> choicePicks; ///< Of each choice of each instance; -1 where it never came.
     MessageLog messages;
     std::vector<int64_t> channelLineBytes;
     std::vector<int64_t> channelFrames;
@@ -51,6 +52,15 @@ struct RunOutcome
     std::vector<int64_t> channelDroppedFrames;
     std::vector<int64_t> channelBusy;
     std::vector<int64_t> channelMaxQueueBytes;
+    std::vector<int64_t> channelMarkedFrames;
+    std::vector<int64_t> channelPauses;
+    std::vector<int64_t> channelPaused;
+    std::vector<int64_t> channelPfcFrames;
+    std::vector<int64_t> channelBufferDrops;
+    std::vector<int64_t> nodeBufferBytes;
+    std::vector<int64_t> nodeMaxBufferBytes;
+    std::vector<PauseEpisode> pauses;
+    std::vector<ChannelId> deadlockedChannels; ///< Paused for ever, each waiting for another.
     std::vector<int64_t> rankSentPayloadBytes;
     std::vector<int64_t> rankReceivedPayloadBytes;
     std::map<std::string, int64_t> counters;

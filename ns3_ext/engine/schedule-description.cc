@@ -9,9 +9,6 @@ namespace ns3
 namespace
 {
 
-/// Highest priority of a message; the class above is for acknowledgements.
-constexpr uint8_t MAX_MESSAGE_PRIORITY = 6;
-
 void
 Require(bool isFine, const std::string& where, size_t index, const std::string& what)
 {
@@ -66,7 +63,11 @@ CheckDependencies(const std::vector<int64_t>& ptr,
 }
 
 void
-CheckPools(const PoolColumns& pools, size_t rows, size_t owners, const std::string& where)
+CheckPools(const PoolColumns& pools,
+           size_t rows,
+           size_t owners,
+           size_t shared,
+           const std::string& where)
 {
     const size_t count = pools.owner.size();
     Require(pools.capacity.size() == count && pools.order.size() == count,
@@ -82,7 +83,86 @@ CheckPools(const PoolColumns& pools, size_t rows, size_t owners, const std::stri
     CheckPointers(pools.usePtr, rows, pools.usePool.size(), where + " (pool uses)");
     for (size_t i = 0; i < pools.usePool.size(); ++i)
     {
-        Require(IsInside(pools.usePool[i], count), where, i, "uses a pool that does not exist");
+        const int32_t pool = pools.usePool[i];
+        Require(IsInside(pool, count) || IsInside(int64_t{FIRST_SHARED_POOL} - pool, shared),
+                where,
+                i,
+                "uses a pool that does not exist");
+    }
+}
+
+/// A unit is given back at a moment of an operation that waits for the one that takes it.
+void
+CheckReleases(const TemplateDescription& description, const std::string& where)
+{
+    const PoolColumns& pools = description.pools;
+    const size_t uses = pools.usePool.size();
+    Require(description.releaseOn.size() == uses, where, uses, "every use has its moment");
+    Require(description.releaseOp.empty() || description.releaseOp.size() == uses,
+            where,
+            uses,
+            "every use has the operation that gives back, or none has");
+    for (size_t use = 0; use < uses; ++use)
+    {
+        Require(description.releaseOn[use] <= EdgeOn::ACKED, where, use, "unknown moment of a use");
+    }
+    for (size_t op = 0; op < description.Ops() && !description.releaseOp.empty(); ++op)
+    {
+        for (auto use = static_cast<size_t>(pools.usePtr[op]);
+             use < static_cast<size_t>(pools.usePtr[op + 1]);
+             ++use)
+        {
+            const int64_t by = description.releaseOp[use];
+            Require(IsInside(by, description.Ops()) && by >= static_cast<int64_t>(op),
+                    where,
+                    op,
+                    "row " + std::to_string(by) +
+                        " is to give back its unit of a pool, and precedes it");
+        }
+    }
+}
+
+void
+CheckChoices(const ChoiceColumns& choices, size_t ops, const std::string& where)
+{
+    const size_t count = choices.Choices();
+    if (count == 0)
+    {
+        Require(choices.ofOp.empty(), where, 0, "has an alternative, and there is no choice");
+        return;
+    }
+    const size_t alternatives = choices.visitPtr.empty() ? 0 : choices.visitPtr.size() - 1;
+    CheckPointers(choices.choicePtr, count, alternatives, where + " (choices)");
+    CheckPointers(choices.visitPtr, alternatives, choices.visitLevel.size(), where + " (visits)");
+    Require(choices.visitLoad.size() == choices.visitLevel.size(),
+            where + " (visits)",
+            alternatives,
+            "every visit has its level and its load");
+    for (size_t i = 0; i < choices.visitLevel.size(); ++i)
+    {
+        Require(choices.visitLevel[i] >= 0 && choices.visitLevel[i] < MAX_LEVELS &&
+                    choices.visitLoad[i] >= 0 && choices.visitLoad[i] < MAX_TIME_PS,
+                where + " (visits)",
+                i,
+                "its level or load is outside what is allowed");
+    }
+    Require(choices.ofOp.size() == ops, where, ops, "every operation has an alternative, or -1");
+    std::vector<uint8_t> isUsed(alternatives, 0);
+    for (size_t op = 0; op < ops; ++op)
+    {
+        const int32_t alternative = choices.ofOp[op];
+        Require(alternative == -1 || IsInside(alternative, alternatives),
+                where,
+                op,
+                "its alternative does not exist");
+        if (alternative >= 0)
+        {
+            isUsed[static_cast<size_t>(alternative)] = 1;
+        }
+    }
+    for (size_t alternative = 0; alternative < alternatives; ++alternative)
+    {
+        Require(isUsed[alternative] != 0, where, alternative, "an alternative has no operation");
     }
 }
 
@@ -119,14 +199,23 @@ TemplateDescription::Validate(const std::string& name) const
                 op,
                 "its duration is negative or over 13 days");
     }
+    Require(control.empty() || control.size() == ops, name, ops, "control bytes of each, or none");
+    for (size_t op = 0; op < control.size(); ++op)
+    {
+        Require(control[op] >= 0 && control[op] <= size[op],
+                name,
+                op,
+                "more of its bytes are control than it has");
+    }
     CheckDependencies(depPtr, depOp, ops, name);
     Require(depOn.size() == depOp.size(), name, ops, "every dependency has its moment");
     for (size_t i = 0; i < depOn.size(); ++i)
     {
         Require(depOn[i] <= EdgeOn::ACKED, name, i, "unknown moment of a dependency");
     }
-    CheckPools(pools, ops, static_cast<size_t>(ranks), name);
-    Require(pools.releaseOn.size() == pools.usePool.size(), name, ops, "every use has its moment");
+    CheckPools(pools, ops, static_cast<size_t>(ranks), sharedPool.size(), name);
+    CheckReleases(*this, name);
+    CheckChoices(choices, ops, name);
 }
 
 void
@@ -213,7 +302,19 @@ ScheduleDescription::Validate() const
                 "its rank is not that member of its group");
     }
     CheckDependencies(depPtr, depOp, ops, where);
-    CheckPools(pools, ops, static_cast<size_t>(ranks), where);
+    CheckPools(pools, ops, static_cast<size_t>(ranks), 0, where);
+    for (size_t i = 0; i < templates.size(); ++i)
+    {
+        for (const int32_t first : templates[i].sharedPool)
+        {
+            Require(IsInside(first, pools.owner.size()) &&
+                        pools.owner.size() - static_cast<size_t>(first) >=
+                            static_cast<size_t>(ranks),
+                    "template " + std::to_string(i),
+                    0,
+                    "a shared pool does not exist for every rank");
+        }
+    }
 }
 
 } // namespace ns3

@@ -37,6 +37,12 @@ enum class EdgeOn : uint8_t
 
 constexpr size_t EDGE_MOMENTS = 3;
 
+/// Highest priority of a message; the class above is for acknowledgements.
+constexpr uint8_t MAX_MESSAGE_PRIORITY = 6;
+
+/// Levels of the network that a choice may weigh: more than there are tiers of machines anywhere.
+constexpr int32_t MAX_LEVELS = 16;
+
 /// The values are those of astra_py.collectives.schedule.PoolOrder.
 enum class PoolOrder : uint8_t
 {
@@ -53,7 +59,24 @@ struct PoolColumns
     std::vector<PoolOrder> order;
     std::vector<int64_t> usePtr;
     std::vector<int32_t> usePool;
-    std::vector<EdgeOn> releaseOn; ///< Of a template's uses; empty in a schedule.
+};
+
+/// The use of a template's first shared pool; that of the k-th is k less.
+constexpr int32_t FIRST_SHARED_POOL = -2;
+
+/// Ways of doing a part of a collective, of which one is picked at issue, as columns.
+struct ChoiceColumns
+{
+    std::vector<int64_t> choicePtr;  ///< Choice to its alternatives, numbered through.
+    std::vector<int64_t> visitPtr;   ///< Alternative to the levels that it visits, in order.
+    std::vector<int32_t> visitLevel; ///< A level of the network.
+    std::vector<int64_t> visitLoad;  ///< Time that it is likely to take there, in ps.
+    std::vector<int32_t> ofOp;       ///< Operation to alternative, or -1; empty without choices.
+
+    size_t Choices() const
+    {
+        return choicePtr.empty() ? 0 : choicePtr.size() - 1;
+    }
 };
 
 /// One collective in group coordinates, as columns; see astra_py.collectives.schedule.Template.
@@ -66,10 +89,15 @@ struct TemplateDescription
     std::vector<int32_t> dst;
     std::vector<int64_t> size;
     std::vector<int64_t> duration;
+    std::vector<int64_t> control; ///< Bytes of a message that are no data; empty where none are.
     std::vector<int64_t> depPtr;
     std::vector<int32_t> depOp;
     std::vector<EdgeOn> depOn;
     PoolColumns pools;
+    std::vector<EdgeOn> releaseOn;  ///< Per use of a pool.
+    std::vector<int32_t> releaseOp; ///< Per use: whose moment; empty where all give back their own.
+    std::vector<int32_t> sharedPool; ///< Shared pool to the schedule's pool of rank 0.
+    ChoiceColumns choices;
 
     size_t Ops() const
     {

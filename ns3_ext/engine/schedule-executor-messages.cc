@@ -10,10 +10,8 @@ void
 ScheduleExecutor::PostMessage(uint32_t index, uint32_t op)
 {
     const TemplateDescription& description = m_instances[index]->graph->Description();
-    const auto group = static_cast<size_t>(
-        m_schedule.groupPtr[static_cast<size_t>(m_schedule.instanceGroup[index])]);
-    const int32_t src = m_schedule.groupRank[group + static_cast<size_t>(description.src[op])];
-    const int32_t dst = m_schedule.groupRank[group + static_cast<size_t>(description.dst[op])];
+    const int32_t src = RankOf(index, description.src[op]);
+    const int32_t dst = RankOf(index, description.dst[op]);
     ByteCount size = description.size[op];
     const uint64_t here = Pack(index, op);
     if (here == m_swapped.first)
@@ -37,7 +35,7 @@ ScheduleExecutor::PostMessage(uint32_t index, uint32_t op)
                            static_cast<RankId>(src),
                            static_cast<RankId>(dst),
                            size,
-                           m_schedule.instancePriority[index]};
+                           PriorityOf(index, op)};
     m_network.Post(request);
     if (m_fault == Fault::DOUBLE_MESSAGE && id == 0)
     {
@@ -48,6 +46,16 @@ ScheduleExecutor::PostMessage(uint32_t index, uint32_t op)
         request.id = m_ghost;
         m_network.Post(request);
     }
+}
+
+uint8_t
+ScheduleExecutor::PriorityOf(uint32_t index, uint32_t op) const
+{
+    // What only controls is short, and much waits for it: Meta's switches, too, let it pass.
+    const TemplateDescription& description = m_instances[index]->graph->Description();
+    const bool isControl = !description.control.empty() && description.control[op] > 0 &&
+                           description.control[op] == description.size[op];
+    return isControl ? MAX_MESSAGE_PRIORITY : m_schedule.instancePriority[index];
 }
 
 void
@@ -92,8 +100,12 @@ ScheduleExecutor::MomentCame(MessageId id, EdgeOn moment, EventHandler& handler)
     if (id != m_ghost)
     {
         const auto index = static_cast<uint32_t>(m_log.instance[id]);
-        m_instances[index]->opsLeft -= isOver ? 1 : 0;
-        ReleaseInner(index, static_cast<uint32_t>(m_log.op[id]), moment);
+        const auto op = static_cast<uint32_t>(m_log.op[id]);
+        if (isOver)
+        {
+            OpOver(index, op);
+        }
+        ReleaseInner(index, op, moment);
         NotifyLater(id, moment, handler);
         FreeIfOver(index);
     }

@@ -64,7 +64,60 @@ ScheduleExecutor::DescribeWaiting(size_t limit) const
         }
         items.push_back(item);
     }
+    DescribeAbsent(limit, items);
     return items;
+}
+
+bool
+ScheduleExecutor::IsAnyoneAbsent() const
+{
+    std::vector<WaitingItem> items;
+    DescribeAbsent(1, items);
+    return !items.empty();
+}
+
+void
+ScheduleExecutor::DescribeAbsent(size_t limit, std::vector<WaitingItem>& items) const
+{
+    // A member may owe nothing to the others, whose parts then end without it.
+    const size_t instances = m_schedule.instanceTemplate.size();
+    std::vector<int64_t> parts(instances, 0);
+    for (size_t op = 0; op < m_schedule.Ops(); ++op)
+    {
+        if (m_schedule.kind[op] == OuterKind::COLLECTIVE)
+        {
+            ++parts[static_cast<size_t>(m_schedule.instance[op])];
+        }
+    }
+    for (uint32_t index = 0; index < instances && items.size() < limit; ++index)
+    {
+        const auto group = static_cast<size_t>(m_schedule.instanceGroup[index]);
+        const int64_t size = m_schedule.groupPtr[group + 1] - m_schedule.groupPtr[group];
+        if (parts[index] >= size)
+        {
+            continue;
+        }
+        std::vector<uint8_t> isPresent(static_cast<size_t>(size), 0);
+        for (size_t op = 0; op < m_schedule.Ops(); ++op)
+        {
+            if (m_schedule.kind[op] == OuterKind::COLLECTIVE &&
+                m_schedule.instance[op] == static_cast<int32_t>(index))
+            {
+                isPresent[static_cast<size_t>(m_schedule.member[op])] = 1;
+            }
+        }
+        for (int32_t member = 0; member < size && items.size() < limit; ++member)
+        {
+            if (isPresent[static_cast<size_t>(member)] == 0)
+            {
+                WaitingItem item;
+                item.what = "absent";
+                item.instance = static_cast<int32_t>(index);
+                item.rank = RankOf(index, member);
+                items.push_back(item);
+            }
+        }
+    }
 }
 
 bool
@@ -100,6 +153,18 @@ ScheduleExecutor::DescribePoolWait(uint32_t op) const
         }
     }
     return item;
+}
+
+int32_t
+ScheduleExecutor::PoolWaitedFor(const Instance& instance, uint32_t op, bool isPosted) const
+{
+    const TemplateDescription& description = instance.graph->Description();
+    const PoolColumns& pools = description.pools;
+    const int64_t next = pools.usePtr[op] + instance.poolsHeld[op];
+    const auto owner = static_cast<size_t>(description.src[op]);
+    const bool isWaiting = !isPosted && instance.waitsFor[op] == 0 &&
+                           instance.hasJoined[owner] != 0 && next < pools.usePtr[op + 1];
+    return isWaiting ? pools.usePool[static_cast<size_t>(next)] : -1;
 }
 
 void
@@ -159,18 +224,21 @@ ScheduleExecutor::DescribeParticipation(uint32_t op,
         }
         item.innerOp = inner;
         item.rank = m_schedule.groupRank[group + static_cast<size_t>(description.src[i])];
-        if (isOfMember && description.kind[i] != OpKind::SEND && instance.isEnded[i] == 0)
+        if (!isOfMember || instance.isEnded[i] != 0)
+        {
+            continue; // Skipped messages count as ended.
+        }
+        if (description.kind[i] != OpKind::SEND)
         {
             item.what = "local";
-            item.isPosted = instance.waitsFor[i] == 0;
+            item.pool = PoolWaitedFor(instance, static_cast<uint32_t>(inner), false);
+            item.isPosted = instance.waitsFor[i] == 0 && item.pool == -1;
             items.push_back(item);
-        }
-        if (!isOfMember || description.kind[i] != OpKind::SEND)
-        {
             continue;
         }
         const auto message = posted.find(inner);
         item.isPosted = message != posted.end();
+        item.pool = PoolWaitedFor(instance, static_cast<uint32_t>(inner), item.isPosted);
         item.isDelivered = item.isPosted && m_log.delivered[message->second] != NEVER_PS;
         if (!item.isPosted || m_log.acked[message->second] == NEVER_PS || !item.isDelivered)
         {

@@ -22,6 +22,7 @@ ScheduleExecutor::ScheduleExecutor(const ScheduleDescription& schedule,
       m_outerEndHandler(*this),
       m_joinHandler(*this),
       m_innerEndHandler(*this),
+      m_postHandler(*this),
       m_deliveryHandler(*this),
       m_ackHandler(*this),
       m_dropHandler(*this)
@@ -33,6 +34,13 @@ ScheduleExecutor::ScheduleExecutor(const ScheduleDescription& schedule,
         m_graphs.emplace_back(description);
     }
     m_instances.resize(schedule.instanceTemplate.size());
+    for (const int32_t index : schedule.instanceTemplate)
+    {
+        m_firstPick.push_back(m_picked.size());
+        const size_t choices = schedule.templates[static_cast<size_t>(index)].choices.Choices();
+        m_picked.resize(m_picked.size() + choices, -1);
+    }
+    m_loads.Reset(static_cast<size_t>(schedule.ranks));
 
     const size_t ops = schedule.Ops();
     m_start.assign(ops, NEVER_PS);
@@ -103,13 +111,36 @@ ScheduleExecutor::OuterReady(uint32_t op)
     while (m_poolsHeld[op] < uses)
     {
         const auto use = static_cast<size_t>(pools.usePtr[op] + m_poolsHeld[op]);
-        if (!m_pools.Take(static_cast<size_t>(pools.usePool[use]), op, m_schedule.priority[op]))
+        if (!m_pools.Take(static_cast<size_t>(pools.usePool[use]),
+                          Pack(OUTER, op),
+                          m_schedule.priority[op]))
         {
             return;
         }
         ++m_poolsHeld[op];
     }
     OuterStart(op);
+}
+
+void
+ScheduleExecutor::Granted(uint64_t who)
+{
+    if (who == PoolSet::NOBODY)
+    {
+        return;
+    }
+    const auto index = static_cast<uint32_t>(who >> 32);
+    const auto op = static_cast<uint32_t>(who);
+    if (index == OUTER)
+    {
+        ++m_poolsHeld[op];
+        OuterReady(op);
+    }
+    else
+    {
+        ++m_instances[index]->poolsHeld[op];
+        InnerReady(index, op);
+    }
 }
 
 void
@@ -160,13 +191,7 @@ ScheduleExecutor::FinishOuter(uint32_t op)
     for (int64_t use = pools.usePtr[op]; use < pools.usePtr[op + 1]; ++use)
     {
         const auto pool = static_cast<size_t>(pools.usePool[static_cast<size_t>(use)]);
-        const int64_t next = m_pools.Release(pool);
-        if (next != PoolSet::NOBODY)
-        {
-            const auto granted = static_cast<uint32_t>(next);
-            ++m_poolsHeld[granted];
-            OuterReady(granted);
-        }
+        Granted(m_pools.Release(pool));
     }
     for (uint32_t i = m_successorPtr[op]; i < m_successorPtr[op + 1]; ++i)
     {
@@ -216,6 +241,7 @@ ScheduleExecutor::Expand(uint32_t index)
     instance.outerOp.assign(members, -1);
     instance.hasJoined.assign(members, 0);
     instance.isEnded.assign(graph.Ops(), 0);
+    instance.choiceLeft.assign(graph.Description().choices.Choices(), 0);
     instance.pools.Reset(graph.Description().pools);
     instance.membersLeft = static_cast<uint32_t>(members);
     instance.opsLeft = graph.Ops();
@@ -243,27 +269,35 @@ ScheduleExecutor::Join(uint64_t outer)
         PartProgress(index, member);
         return;
     }
+    // What is picked among alternatives makes others ready, which have their own way to InnerReady.
+    std::vector<uint32_t> roots;
     for (const uint32_t owned : instance.graph->Owned(member))
     {
         if (instance.waitsFor[owned] == 0)
         {
-            InnerReady(index, owned);
+            roots.push_back(owned);
         }
+    }
+    for (const uint32_t root : roots)
+    {
+        InnerReady(index, root);
     }
 }
 
 void
 ScheduleExecutor::InnerReady(uint32_t index, uint32_t op)
 {
+    if (!IsPicked(index, op))
+    {
+        return;
+    }
     Instance& instance = *m_instances[index];
     const PoolColumns& pools = instance.graph->Description().pools;
     const auto uses = static_cast<uint16_t>(pools.usePtr[op + 1] - pools.usePtr[op]);
     while (instance.poolsHeld[op] < uses)
     {
         const auto use = static_cast<size_t>(pools.usePtr[op] + instance.poolsHeld[op]);
-        if (!instance.pools.Take(static_cast<size_t>(pools.usePool[use]),
-                                 op,
-                                 m_schedule.instancePriority[index]))
+        if (!TakePool(index, op, pools.usePool[use]))
         {
             return;
         }
@@ -272,18 +306,58 @@ ScheduleExecutor::InnerReady(uint32_t index, uint32_t op)
     InnerStart(index, op);
 }
 
+bool
+ScheduleExecutor::TakePool(uint32_t index, uint32_t op, int32_t pool)
+{
+    Instance& instance = *m_instances[index];
+    const uint64_t who = Pack(index, op);
+    const uint8_t priority = m_schedule.instancePriority[index];
+    if (pool >= 0)
+    {
+        return instance.pools.Take(static_cast<size_t>(pool), who, priority);
+    }
+    const auto owner = static_cast<uint32_t>(instance.graph->Description().src[op]);
+    return m_pools.Take(SharedPool(index, owner, pool), who, priority);
+}
+
+size_t
+ScheduleExecutor::SharedPool(uint32_t index, uint32_t member, int32_t pool) const
+{
+    const auto& shared = m_instances[index]->graph->Description().sharedPool;
+    const int32_t first = shared[static_cast<size_t>(FIRST_SHARED_POOL - pool)];
+    return static_cast<size_t>(first + RankOf(index, static_cast<int32_t>(member)));
+}
+
+int32_t
+ScheduleExecutor::RankOf(uint32_t index, int32_t member) const
+{
+    const auto group = static_cast<size_t>(m_schedule.instanceGroup[index]);
+    return m_schedule.groupRank[static_cast<size_t>(m_schedule.groupPtr[group] + member)];
+}
+
 void
 ScheduleExecutor::InnerStart(uint32_t index, uint32_t op)
 {
-    const Instance& instance = *m_instances[index];
-    if (instance.graph->IsMessage(op))
+    const TemplateGraph& graph = *m_instances[index]->graph;
+    const TimePs duration = graph.Description().duration[op];
+    if (!graph.IsMessage(op))
+    {
+        m_loop.ScheduleTimer(m_loop.Now() + duration, m_innerEndHandler, Pack(index, op));
+    }
+    else if (duration > 0)
+    {
+        m_loop.ScheduleTimer(m_loop.Now() + duration, m_postHandler, Pack(index, op));
+    }
+    else
     {
         PostMessage(index, op);
-        return;
     }
-    m_loop.ScheduleTimer(m_loop.Now() + instance.graph->Description().duration[op],
-                         m_innerEndHandler,
-                         Pack(index, op));
+}
+
+void
+ScheduleExecutor::PostDelayed(uint64_t instanceAndOp)
+{
+    PostMessage(static_cast<uint32_t>(instanceAndOp >> 32), static_cast<uint32_t>(instanceAndOp));
 }
 
 void
@@ -293,10 +367,8 @@ ScheduleExecutor::InnerEnd(uint64_t instanceAndOp)
     const auto op = static_cast<uint32_t>(instanceAndOp);
     Instance& instance = *m_instances[index];
     ReleaseInner(index, op, EdgeOn::SENT);
-    ReleaseInner(index, op, EdgeOn::DELIVERED);
-    ReleaseInner(index, op, EdgeOn::ACKED);
     Fire(index, op, EdgeOn::SENT);
-    --instance.opsLeft;
+    OpOver(index, op);
     instance.isEnded[op] = 1;
     const auto owner = static_cast<uint32_t>(instance.graph->Description().src[op]);
     --instance.partLeft[owner];
@@ -322,22 +394,15 @@ void
 ScheduleExecutor::ReleaseInner(uint32_t index, uint32_t op, EdgeOn moment)
 {
     Instance& instance = *m_instances[index];
-    const PoolColumns& pools = instance.graph->Description().pools;
-    for (auto use = static_cast<size_t>(pools.usePtr[op]);
-         use < static_cast<size_t>(pools.usePtr[op + 1]);
-         ++use)
+    for (const TemplateGraph::HeldUnit& unit : instance.graph->Released(op, moment))
     {
-        if (pools.releaseOn[use] != moment)
+        if (instance.poolsHeld[unit.taker] == 0)
         {
-            continue;
+            throw InvariantError("operation " + std::to_string(op) + " gives back what operation " +
+                                 std::to_string(unit.taker) + " has not taken");
         }
-        const int64_t next = instance.pools.Release(static_cast<size_t>(pools.usePool[use]));
-        if (next != PoolSet::NOBODY)
-        {
-            const auto granted = static_cast<uint32_t>(next);
-            ++instance.poolsHeld[granted];
-            InnerReady(index, granted);
-        }
+        Granted(unit.pool >= 0 ? instance.pools.Release(static_cast<size_t>(unit.pool))
+                               : m_pools.Release(SharedPool(index, unit.member, unit.pool)));
     }
 }
 
@@ -347,8 +412,13 @@ ScheduleExecutor::PartProgress(uint32_t index, uint32_t member)
     Instance& instance = *m_instances[index];
     if (instance.partLeft[member] == 0 && instance.hasJoined[member] != 0)
     {
+        // What is skipped of a choice may find a part's end more than once.
+        const int32_t op = std::exchange(instance.outerOp[member], -1);
+        if (op < 0)
+        {
+            return;
+        }
         --instance.membersLeft;
-        const int32_t op = instance.outerOp[member];
         FreeIfOver(index); // A part without messages may be all there is.
         OuterEnd(static_cast<uint64_t>(op));
     }

@@ -6,6 +6,7 @@
 #include "../core/member-handler.h"
 #include "../core/message-network.h"
 #include "fault.h"
+#include "level-loads.h"
 #include "message-log.h"
 #include "pool-set.h"
 #include "schedule-description.h"
@@ -25,12 +26,14 @@ namespace ns3
 /// Something that never happened, and what it waits for; -1 where a field does not apply.
 struct WaitingItem
 {
-    std::string what;    ///< "dependency", "pool", "join", "message", "local" or "operation".
+    /// "dependency", "pool", "join", "absent", "message", "local" or "operation".
+    std::string what;
     int32_t op{-1};      ///< The schedule's operation that waits.
     int32_t blocker{-1}; ///< The operation to be over first: a dependency, or who holds a pool.
     int32_t instance{-1};
     int32_t innerOp{-1};     ///< The template's operation that has not come.
     int32_t rank{-1};        ///< Who has to do it.
+    int32_t pool{-1};        ///< The pool, as its template names it, that innerOp waits for.
     bool isPosted{false};    ///< Whether a message was at least posted.
     bool isDelivered{false}; ///< Whether only its acknowledgement is out.
 };
@@ -72,6 +75,9 @@ class ScheduleExecutor : public MessageListener
         return m_doneOps == m_schedule.Ops() && m_openMessages == 0;
     }
 
+    /// Whether a member of a collective is in none of the schedule's operations.
+    bool IsAnyoneAbsent() const;
+
     uint64_t DoneOps() const
     {
         return m_doneOps;
@@ -91,6 +97,12 @@ class ScheduleExecutor : public MessageListener
     MessageLog TakeMessages()
     {
         return std::move(m_log);
+    }
+
+    /// What was picked of each choice of each instance, in order; -1 where none was.
+    std::vector<int32_t> TakePicks()
+    {
+        return std::move(m_picked);
     }
 
     /// Most instances that were expanded at a time.
@@ -122,7 +134,8 @@ class ScheduleExecutor : public MessageListener
         std::vector<uint32_t> partLeft;  ///< Per member.
         std::vector<int32_t> outerOp;    ///< Per member: its participation, -1 before it joins.
         std::vector<uint8_t> hasJoined;
-        std::vector<uint8_t> isEnded; ///< Per operation, of local ones.
+        std::vector<uint8_t> isEnded;     ///< Per operation, of local ones.
+        std::vector<uint32_t> choiceLeft; ///< Per choice: operations of what was picked.
         PoolSet pools;
         uint32_t membersLeft{0};
         uint64_t opsLeft{0}; ///< Local operations and messages that are not over.
@@ -137,7 +150,16 @@ class ScheduleExecutor : public MessageListener
     void InnerStart(uint32_t instance, uint32_t op);
     void InnerEnd(uint64_t instanceAndOp);
     void Fire(uint32_t instance, uint32_t op, EdgeOn moment);
+    bool TakePool(uint32_t instance, uint32_t op, int32_t pool);
+    size_t SharedPool(uint32_t instance, uint32_t member, int32_t pool) const;
     void ReleaseInner(uint32_t instance, uint32_t op, EdgeOn moment);
+    void Granted(uint64_t who);
+    void PostDelayed(uint64_t instanceAndOp);
+    bool IsPicked(uint32_t instance, uint32_t op);
+    void Pick(uint32_t instance, uint32_t choice);
+    void SkipOthers(uint32_t instance, uint32_t choice, int32_t picked);
+    void OpOver(uint32_t instance, uint32_t op);
+    int32_t RankOf(uint32_t instance, int32_t member) const;
     void PartProgress(uint32_t instance, uint32_t member);
     void DeliveryNotified(uint64_t id);
     void AckNotified(uint64_t id);
@@ -148,9 +170,12 @@ class ScheduleExecutor : public MessageListener
     void CheckCompletion();
     Instance& Expand(uint32_t instance);
     void PostMessage(uint32_t instance, uint32_t op);
+    uint8_t PriorityOf(uint32_t instance, uint32_t op) const;
     void PlanSwap();
     void DropMessage(uint64_t id);
     bool IsUnderWay(uint32_t op) const;
+    int32_t PoolWaitedFor(const Instance& instance, uint32_t op, bool isPosted) const;
+    void DescribeAbsent(size_t limit, std::vector<WaitingItem>& items) const;
     WaitingItem ItemOf(const char* what, uint32_t op) const;
     WaitingItem DescribePoolWait(uint32_t op) const;
     void DescribeJoins(uint32_t op, size_t limit, std::vector<WaitingItem>& items) const;
@@ -158,6 +183,9 @@ class ScheduleExecutor : public MessageListener
 
     static constexpr MessageId NO_MESSAGE = std::numeric_limits<MessageId>::max();
     static constexpr uint64_t NO_OPERATION = std::numeric_limits<uint64_t>::max();
+
+    /// In place of an instance, for an operation of the schedule.
+    static constexpr uint32_t OUTER = std::numeric_limits<uint32_t>::max();
 
     static uint64_t Pack(uint32_t instance, uint32_t op)
     {
@@ -183,6 +211,9 @@ class ScheduleExecutor : public MessageListener
     std::vector<int64_t> m_start;
     std::vector<int64_t> m_end;
     PoolSet m_pools;
+    std::vector<size_t> m_firstPick; ///< Per instance; its choices are picked from here on.
+    std::vector<int32_t> m_picked;
+    LevelLoads m_loads;
     std::vector<uint32_t> m_ended; ///< To be finished, in order; keeps the call depth flat.
     bool m_isFinishing{false};
     uint64_t m_doneOps{0};
@@ -197,6 +228,7 @@ class ScheduleExecutor : public MessageListener
     MemberHandler<ScheduleExecutor, &ScheduleExecutor::OuterEnd> m_outerEndHandler;
     MemberHandler<ScheduleExecutor, &ScheduleExecutor::Join> m_joinHandler;
     MemberHandler<ScheduleExecutor, &ScheduleExecutor::InnerEnd> m_innerEndHandler;
+    MemberHandler<ScheduleExecutor, &ScheduleExecutor::PostDelayed> m_postHandler;
     MemberHandler<ScheduleExecutor, &ScheduleExecutor::DeliveryNotified> m_deliveryHandler;
     MemberHandler<ScheduleExecutor, &ScheduleExecutor::AckNotified> m_ackHandler;
     MemberHandler<ScheduleExecutor, &ScheduleExecutor::DropMessage> m_dropHandler;

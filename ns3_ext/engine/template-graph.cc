@@ -62,6 +62,87 @@ TemplateGraph::TemplateGraph(const TemplateDescription& description)
     {
         m_owned[fill[static_cast<uint32_t>(description.src[op])]++] = op;
     }
+    TurnReleases();
+    GatherAlternatives();
+}
+
+void
+TemplateGraph::TurnReleases()
+{
+    const PoolColumns& pools = m_description.pools;
+    if (pools.usePool.empty())
+    {
+        return;
+    }
+    const auto giver = [&](uint32_t op, size_t use) {
+        const auto& by = m_description.releaseOp;
+        return by.empty() ? op : static_cast<uint32_t>(by[use]);
+    };
+    const auto row = [&](uint32_t op, size_t use) {
+        const uint32_t by = giver(op, use);
+        return Row(by, IsMessage(by) ? m_description.releaseOn[use] : EdgeOn::SENT);
+    };
+    const auto forEachUse = [&](auto&& visit) {
+        for (uint32_t op = 0; op < Ops(); ++op)
+        {
+            for (auto use = static_cast<size_t>(pools.usePtr[op]);
+                 use < static_cast<size_t>(pools.usePtr[op + 1]);
+                 ++use)
+            {
+                visit(op, use);
+            }
+        }
+    };
+    m_releasedPtr.assign(Ops() * EDGE_MOMENTS + 1, 0);
+    forEachUse([&](uint32_t op, size_t use) { ++m_releasedPtr[row(op, use) + 1]; });
+    for (size_t i = 0; i + 1 < m_releasedPtr.size(); ++i)
+    {
+        m_releasedPtr[i + 1] += m_releasedPtr[i];
+    }
+    m_released.resize(pools.usePool.size());
+    std::vector<uint32_t> fill(m_releasedPtr.begin(), m_releasedPtr.end() - 1);
+    forEachUse([&](uint32_t op, size_t use) {
+        m_released[fill[row(op, use)]++] =
+            HeldUnit{pools.usePool[use], op, static_cast<uint32_t>(m_description.src[op])};
+    });
+}
+
+void
+TemplateGraph::GatherAlternatives()
+{
+    const ChoiceColumns& choices = m_description.choices;
+    if (choices.Choices() == 0)
+    {
+        return;
+    }
+    m_choice.resize(choices.visitPtr.size() - 1);
+    for (uint32_t choice = 0; choice < choices.Choices(); ++choice)
+    {
+        for (auto i = static_cast<size_t>(choices.choicePtr[choice]);
+             i < static_cast<size_t>(choices.choicePtr[choice + 1]);
+             ++i)
+        {
+            m_choice[i] = choice;
+        }
+    }
+    m_alternativePtr.assign(m_choice.size() + 1, 0);
+    for (const int32_t alternative : choices.ofOp)
+    {
+        m_alternativePtr[static_cast<size_t>(alternative + 1)] += alternative >= 0 ? 1 : 0;
+    }
+    for (size_t i = 0; i < m_choice.size(); ++i)
+    {
+        m_alternativePtr[i + 1] += m_alternativePtr[i];
+    }
+    m_alternativeOp.resize(m_alternativePtr.back());
+    std::vector<uint32_t> fill(m_alternativePtr.begin(), m_alternativePtr.end() - 1);
+    for (uint32_t op = 0; op < Ops(); ++op)
+    {
+        if (choices.ofOp[op] >= 0)
+        {
+            m_alternativeOp[fill[static_cast<size_t>(choices.ofOp[op])]++] = op;
+        }
+    }
 }
 
 } // namespace ns3

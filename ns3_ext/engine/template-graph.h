@@ -45,9 +45,48 @@ class TemplateGraph
     /// Operations that wait for a moment of this one; a local operation has its end as SENT only.
     std::span<const uint32_t> Successors(uint32_t op, EdgeOn moment) const
     {
-        const size_t row = op * EDGE_MOMENTS + static_cast<size_t>(moment);
+        const size_t row = Row(op, moment);
         return {m_successor.data() + m_successorPtr[row],
                 m_successor.data() + m_successorPtr[row + 1]};
+    }
+
+    /// A unit of a pool and the member whose operation took it.
+    struct HeldUnit
+    {
+        int32_t pool;
+        uint32_t taker;
+        uint32_t member;
+    };
+
+    /// Units given back at a moment of an operation; a local one has its end as SENT only.
+    std::span<const HeldUnit> Released(uint32_t op, EdgeOn moment) const
+    {
+        if (m_released.empty())
+        {
+            return {};
+        }
+        const size_t row = Row(op, moment);
+        return {m_released.data() + m_releasedPtr[row], m_released.data() + m_releasedPtr[row + 1]};
+    }
+
+    /// The alternative that an operation is of, or -1.
+    int32_t AlternativeOf(uint32_t op) const
+    {
+        return m_description.choices.ofOp.empty() ? -1 : m_description.choices.ofOp[op];
+    }
+
+    /// The choice that an alternative is of.
+    uint32_t ChoiceOf(int32_t alternative) const
+    {
+        return m_choice[static_cast<size_t>(alternative)];
+    }
+
+    /// Operations of an alternative, in order.
+    std::span<const uint32_t> OpsOf(int32_t alternative) const
+    {
+        const auto row = static_cast<size_t>(alternative);
+        return {m_alternativeOp.data() + m_alternativePtr[row],
+                m_alternativeOp.data() + m_alternativePtr[row + 1]};
     }
 
     /// Operations that belong to a member, in order.
@@ -69,6 +108,14 @@ class TemplateGraph
     }
 
   private:
+    static size_t Row(uint32_t op, EdgeOn moment)
+    {
+        return op * EDGE_MOMENTS + static_cast<size_t>(moment);
+    }
+
+    void TurnReleases();
+    void GatherAlternatives();
+
     const TemplateDescription& m_description;
     size_t m_messages{0};
     std::vector<uint32_t> m_successorPtr;
@@ -77,6 +124,11 @@ class TemplateGraph
     std::vector<uint32_t> m_owned;
     std::vector<uint32_t> m_dependencyCount;
     std::vector<uint32_t> m_partCount;
+    std::vector<uint32_t> m_releasedPtr; ///< By operation and moment; empty without pools.
+    std::vector<HeldUnit> m_released;
+    std::vector<uint32_t> m_choice; ///< By alternative.
+    std::vector<uint32_t> m_alternativePtr;
+    std::vector<uint32_t> m_alternativeOp;
 };
 
 } // namespace ns3

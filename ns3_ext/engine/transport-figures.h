@@ -7,6 +7,7 @@
 #include "../roce/wire-format.h"
 
 #include <cstdint>
+#include <string>
 
 namespace ns3
 {
@@ -26,6 +27,7 @@ struct TransportFigures
     TimePs sendLatency{0};
     TimePs receiveLatency{0};
     TimeRounding rounding{TimeRounding::PS_CEIL};
+    std::string congestionControl; ///< TypeId of a CongestionControl; empty for none.
 };
 
 } // namespace ns3

@@ -65,14 +65,31 @@ FabricDevice::GetTypeId()
                             MakeTraceSourceAccessor(&FabricDevice::m_txBeginTrace),
                             "ns3::FabricDevice::FrameTracedCallback")
             .AddTraceSource("PhyRxEnd",
-                            "A frame's last byte is at the far end of the channel, and the "
-                            "forwarding latency of a switch there has passed.",
+                            "A frame's last byte is at the far end of the channel; where a switch "
+                            "there has a buffer without limit, its forwarding latency has passed, "
+                            "too.",
                             MakeTraceSourceAccessor(&FabricDevice::m_rxEndTrace),
                             "ns3::FabricDevice::FrameTracedCallback")
             .AddTraceSource("PhyTxDrop",
                             "A frame is lost on the link.",
                             MakeTraceSourceAccessor(&FabricDevice::m_dropTrace),
-                            "ns3::FabricDevice::FrameTracedCallback");
+                            "ns3::FabricDevice::FrameTracedCallback")
+            .AddTraceSource("EcnMark",
+                            "A frame is marked at the egress port.",
+                            MakeTraceSourceAccessor(&FabricDevice::m_markTrace),
+                            "ns3::FabricDevice::FrameTracedCallback")
+            .AddTraceSource("BufferDrop",
+                            "The buffer at the far end of the channel has no room for a frame.",
+                            MakeTraceSourceAccessor(&FabricDevice::m_bufferDropTrace),
+                            "ns3::FabricDevice::FrameTracedCallback")
+            .AddTraceSource("PfcPause",
+                            "A priority of the egress port is paused.",
+                            MakeTraceSourceAccessor(&FabricDevice::m_pauseTrace),
+                            "ns3::FabricDevice::PriorityTracedCallback")
+            .AddTraceSource("PfcResume",
+                            "A priority of the egress port may send again.",
+                            MakeTraceSourceAccessor(&FabricDevice::m_resumeTrace),
+                            "ns3::FabricDevice::PriorityTracedCallback");
     return tid;
 }
 
@@ -104,7 +121,8 @@ bool
 FabricDevice::IsTraced() const
 {
     return !(m_enqueueTrace.IsEmpty() && m_txBeginTrace.IsEmpty() && m_rxEndTrace.IsEmpty() &&
-             m_dropTrace.IsEmpty());
+             m_dropTrace.IsEmpty() && m_markTrace.IsEmpty() && m_bufferDropTrace.IsEmpty() &&
+             m_pauseTrace.IsEmpty() && m_resumeTrace.IsEmpty());
 }
 
 uint64_t

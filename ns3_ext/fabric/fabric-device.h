@@ -31,6 +31,8 @@ class FabricDevice : public NetDevice
 
     /// Signature of the trace sources.
     typedef void (*FrameTracedCallback)(const Frame& frame);
+    /// Signature of the trace sources that tell of a priority.
+    typedef void (*PriorityTracedCallback)(uint32_t priority);
 
     /**
      * @param fabric Owner of the port.
@@ -55,6 +57,26 @@ class FabricDevice : public NetDevice
     void NotifyArrival(const Frame& frame)
     {
         m_rxEndTrace(frame);
+    }
+
+    void NotifyMark(const Frame& frame)
+    {
+        m_markTrace(frame);
+    }
+
+    void NotifyBufferDrop(const Frame& frame)
+    {
+        m_bufferDropTrace(frame);
+    }
+
+    void NotifyPause(uint32_t priority)
+    {
+        m_pauseTrace(priority);
+    }
+
+    void NotifyResume(uint32_t priority)
+    {
+        m_resumeTrace(priority);
     }
 
     void NotifyDrop(const Frame& frame)
@@ -108,6 +130,10 @@ class FabricDevice : public NetDevice
     TracedCallback<const Frame&> m_txBeginTrace;
     TracedCallback<const Frame&> m_rxEndTrace;
     TracedCallback<const Frame&> m_dropTrace;
+    TracedCallback<const Frame&> m_markTrace;
+    TracedCallback<const Frame&> m_bufferDropTrace;
+    TracedCallback<uint32_t> m_pauseTrace;
+    TracedCallback<uint32_t> m_resumeTrace;
 };
 
 } // namespace ns3

@@ -5,24 +5,45 @@
 #include "../core/event-loop.h"
 #include "../core/member-handler.h"
 #include "../core/slab.h"
+#include "fabric-switch.h"
 #include "frame.h"
+#include "next-hop.h"
 #include "platform-description.h"
 #include "port.h"
 
 #include "ns3/object.h"
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace ns3
 {
 
+/// A priority of a channel's transmitter was paused.
+struct PauseEpisode
+{
+    ChannelId channel;
+    uint8_t priority;
+    TimePs start; ///< The PAUSE frame acts.
+    TimePs end;   ///< A RESUME acts or the quanta are over; NEVER_PS while it lasts.
+};
+
+/// What the frames of a run are like, beside what each says of itself.
+struct FrameFigures
+{
+    uint32_t largestLineBytes{0};   ///< Of any frame on Ethernet.
+    uint32_t dataGap{0};            ///< Line bytes of a data frame that no buffer holds.
+    uint32_t ackGap{0};             ///< The same of ACKs and NAKs.
+    uint32_t prioritiesInUse{0xff}; ///< Bit p is set for each priority that may come.
+    bool isAckClassShared{false};   ///< ACKs go on in the class of their data.
+};
+
 /**
  * All ports, links and forwarding of a platform.
  *
- * A frame's life is one walk: Inject, or a source's NextFrame -> Transmit -> Arrive -> Enqueue ->
- * Transmit -> ... -> the sink of its last node. Switches store and forward; a frame may leave
- * a node its forwarding latency after its last byte came in.
+ * A frame's life is one walk: Inject, or a source's NextFrame -> Transmit -> Arrive -> Forward ->
+ * Enqueue -> Transmit -> ... -> the sink of its last node.
  */
 class Fabric : public Object
 {
@@ -37,18 +58,30 @@ class Fabric : public Object
      *
      * @param platform Checked; must outlive the fabric.
      * @param loop The run's clock; must outlive the fabric.
-     * @param seed The run's seed, for losses.
+     * @param seed The run's seed, for losses and marks.
      */
     void Build(const PlatformDescription& platform, EventLoop& loop, uint64_t seed);
+
+    /**
+     * Give the forwarding nodes their switches' parameters; may be called again before a run.
+     *
+     * @param switches By node; null where a node does not forward.
+     * @param figures What the frames of the run are like.
+     * @throws ConfigError when a parameter does not fit a port.
+     */
+    void Configure(const std::vector<Ptr<FabricSwitch>>& switches, const FrameFigures& figures);
 
     /// Frames that end at a rank go to its sink.
     void SetSink(RankId rank, FrameSink& sink);
 
-    /// What the node at a channel's far end takes to forward a frame.
-    void SetForwardingLatency(ChannelId channel, TimePs latency);
-
     /// Data of a port that does not wait in its queues.
     void SetSource(ChannelId port, FrameSource& source);
+
+    /// Who knows the way of frames without a path.
+    void SetNextHop(NextHop& nextHop)
+    {
+        m_nextHop = &nextHop;
+    }
 
     /// A frame to fill in; it is the fabric's again once injected or returned by a source.
     Frame* NewFrame()
@@ -95,6 +128,16 @@ class Fabric : public Object
                                  m_rounding);
     }
 
+    /// Frame bytes that wait for a port or are being sent there.
+    ByteCount QueuedBytes(ChannelId port) const
+    {
+        const Port& p = m_ports[port];
+        return p.waitingBytes + (p.busyUntil > m_loop->Now() ? p.sendingBytes : 0);
+    }
+
+    /// Whether a frame of a priority can be lost on a channel, or by the buffer at its end.
+    bool CanLose(ChannelId channel, uint8_t priority) const;
+
     const Port& GetPort(ChannelId port) const
     {
         return m_ports[port];
@@ -120,6 +163,48 @@ class Fabric : public Object
         return m_packetHops;
     }
 
+    /// All pauses; one that lasts still has the end NEVER_PS.
+    std::vector<PauseEpisode> TakePauses();
+
+    /// Pauses that were too many to be kept.
+    uint64_t UnlistedPauses() const
+    {
+        return m_unlistedPauses;
+    }
+
+    /// Timers of pauses that are events of the loop now.
+    uint64_t PauseTimers() const
+    {
+        return m_pauseTimers;
+    }
+
+    /// Releases that are events of the loop now.
+    uint64_t ReleaseEvents() const
+    {
+        return m_releaseEvents;
+    }
+
+    /// Most bytes that a node's buffer has held at a time; 0 where it has none.
+    ByteCount MaxHeld(NodeIndex node) const
+    {
+        return m_buffers[node] ? m_buffers[node]->MaxHeld() : 0;
+    }
+
+    /// Bytes of a node's buffer; 0 where it has none or one without limit.
+    ByteCount BufferSize(NodeIndex node) const
+    {
+        return m_buffers[node] ? m_buffers[node]->Size() : 0;
+    }
+
+    /// Bytes that all buffers hold.
+    ByteCount Held();
+
+    /// Paused channels that wait for each other for ever; empty unless the run ended for that.
+    const std::vector<ChannelId>& DeadlockedChannels() const
+    {
+        return m_deadlocked;
+    }
+
     /// Stop the loop as soon as no frame is on its way.
     void StopWhenIdle();
 
@@ -135,22 +220,70 @@ class Fabric : public Object
     }
 
   private:
+    // A frame's way (fabric.cc).
     void Enqueue(ChannelId port, Frame* frame);
     TimePs Transmit(ChannelId channel, Port& port, Frame* frame);
+    void LeaveNode(ChannelId channel, Port& port, Frame& frame);
+    void ScheduleArrival(ChannelId channel, const Port& port, Frame* frame);
     void Arrive(uint64_t frame);
+    void Route(Frame* frame);
+    void Forward(uint64_t frame);
+    void CutThrough(uint64_t frame);
     void Pick(uint64_t port);
     void Free(Frame* frame);
     bool IsLost(ChannelId channel, const Port& port) const;
+    bool EndsAtPeer(const Frame& frame, const Port& port) const;
+    ByteCount FrameBytes(const Frame& frame) const;
+    uint32_t QueueBytes(const Port& port, const Frame& frame) const;
+    static uint8_t ChoosePriority(Port& port, uint32_t eligible);
+    void Mark(Port& port, Frame& frame, ByteCount depth);
+
+    // Buffers (fabric-buffers.cc).
+    bool Admit(Frame& frame);
+    void HoldUntilSent(ChannelId egress, Port& port, Frame& frame);
+    void ReleaseIsDue(uint64_t egress);
+    void Settle(Port& egress);
+    void SettleAll(SharedBuffer& buffer);
+
+    // Pauses (fabric-pauses.cc).
+    void PauseIngress(ChannelId channel, uint8_t priority);
+    void ResumeIngress(ChannelId channel, uint8_t priority);
+    void SendPause(ChannelId channel, uint8_t priority, uint32_t quanta);
+    void SchedulePauseEffect(ChannelId channel, const Port& port, Frame* frame);
+    void PauseActs(uint64_t frame);
+    void Unpause(ChannelId channel, uint8_t priority);
+    void SetPausedMask(Port& port) const;
+    void PauseMayExpire(uint64_t channelAndPriority);
+    void RefreshPause(uint64_t channelAndPriority);
+    void LookForDeadlock();
 
     std::vector<Port> m_ports;
-    std::vector<FrameSink*> m_sinks; ///< By rank.
+    std::vector<FrameSink*> m_sinks;                      ///< By rank.
+    std::vector<NodeIndex> m_rankNode;                    ///< By rank.
+    std::vector<std::unique_ptr<SharedBuffer>> m_buffers; ///< By node.
+    std::vector<Ptr<FabricSwitch>> m_switches;            ///< By node.
+    std::vector<PauseEpisode> m_pauses;
+    std::vector<ChannelId> m_deadlocked;
     Slab<Frame> m_frames;
     Slab<FrameNotes> m_notes;
     EventLoop* m_loop{nullptr};
+    NextHop* m_nextHop{nullptr};
     MemberHandler<Fabric, &Fabric::Arrive> m_arrivals;
+    MemberHandler<Fabric, &Fabric::Forward> m_forwards;
+    MemberHandler<Fabric, &Fabric::CutThrough> m_cutThroughs;
     MemberHandler<Fabric, &Fabric::Pick> m_picks;
-    uint64_t m_seed{0};
+    MemberHandler<Fabric, &Fabric::ReleaseIsDue> m_releases;
+    MemberHandler<Fabric, &Fabric::PauseActs> m_pauseEffects;
+    MemberHandler<Fabric, &Fabric::PauseMayExpire> m_pauseExpiries;
+    MemberHandler<Fabric, &Fabric::RefreshPause> m_pauseRefreshes;
+    FrameFigures m_figures;
+    uint64_t m_lossStream{0};
+    uint64_t m_ecnStream{0};
     uint64_t m_packetHops{0};
+    uint64_t m_unlistedPauses{0};
+    uint64_t m_pauseTimers{0};
+    uint64_t m_releaseEvents{0};
+    TimePs m_nextDeadlockCheck{0};
     TimeRounding m_rounding{TimeRounding::PS_CEIL};
     bool m_isDraining{false};
 };

@@ -76,8 +76,10 @@ struct Frame
     bool isAckRequested : 1 {false}; ///< The receiver acknowledges it whatever its policy (AckReq).
     bool isRepetition : 1 {false};   ///< Sent before: counts on the wire, not as new payload.
     bool isEcnCapable : 1 {false};
-    bool isMarked : 1 {false};  ///< Congestion experienced; in an ACK: what it acknowledges was.
-    bool isCharged : 1 {false}; ///< Takes room in the buffer of the node where it is.
+    bool isMarked : 1 {false};     ///< Congestion experienced; in an ACK: what it acknowledges was.
+    bool isCharged : 1 {false};    ///< Takes room in the buffer of the node where it is.
+    bool isInPipeline : 1 {false}; ///< Waits for a forwarding latency.
+    bool isGone : 1 {false};       ///< Has been cut through: a copy of it is under way.
 };
 
 /// A frame that waits in the fabric for its turn takes one cache line.

@@ -3,6 +3,7 @@
 
 #include "../core/errors.h"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -42,6 +43,10 @@ PlatformDescription::Validate()
         {
             Refuse("node", node, "its latency is negative or over 13 days");
         }
+        if (nodeForwards[node] > static_cast<uint8_t>(Forwarding::SCALE_UP_TO_ETHERNET))
+        {
+            Refuse("node", node, "it has to forward 0 (not), 1 (all) or 2 (to Ethernet)");
+        }
     }
     rankNode.assign(ranks, std::numeric_limits<NodeIndex>::max());
     for (size_t node = 0; node < nodes; ++node)
@@ -56,6 +61,20 @@ PlatformDescription::Validate()
             Refuse("node", node, "ranks must be 0.." + std::to_string(ranks - 1) + ", each once");
         }
         rankNode[rank] = static_cast<NodeIndex>(node);
+    }
+    if (rankRail.size() != ranks ||
+        std::ranges::any_of(rankRail, [](int32_t rail) { return rail < 0; }))
+    {
+        throw ConfigError("platform: each rank has to have a rail, 0 or more");
+    }
+    const ChosenWays& chosen = routing.chosen;
+    const size_t flows = chosen.src.size();
+    if (chosen.dst.size() != flows || chosen.queuePair.size() != flows ||
+        chosen.ptr.size() != flows + 1 || chosen.ptr.front() != 0 ||
+        !std::ranges::is_sorted(chosen.ptr) ||
+        chosen.ptr.back() != static_cast<int64_t>(chosen.channel.size()))
+    {
+        throw ConfigError("platform: the columns of chosen ways differ in length");
     }
     for (size_t link = 0; link < links; ++link)
     {

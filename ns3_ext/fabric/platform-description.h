@@ -3,6 +3,7 @@
 #define ASTRA_PLATFORM_DESCRIPTION_H
 
 #include "../core/units.h"
+#include "routing-policy.h"
 
 #include <cmath>
 #include <cstdint>
@@ -30,14 +31,16 @@ struct PlatformDescription
     std::vector<NodeKind> nodeKind;
     std::vector<int32_t> nodeRank; ///< -1 where a node is no endpoint.
     std::vector<TimePs> nodeLatency;
-    std::vector<uint8_t> nodeForwards;
+    std::vector<uint8_t> nodeForwards; ///< Of enum Forwarding; 0 where nothing passes through.
     std::vector<NodeIndex> linkA;
     std::vector<NodeIndex> linkB;
     std::vector<BitRate> linkRate;
     std::vector<TimePs> linkDelay;
     std::vector<double> linkLoss;
     std::vector<double> linkEfficiency; ///< 0 for Ethernet, in (0, 1] for a scale-up link.
-    std::vector<NodeIndex> rankNode;    ///< Node of each rank.
+    std::vector<int32_t> rankRail;      ///< Rail of each rank; its NIC's index in the machine.
+    RoutingPolicy routing;
+    std::vector<NodeIndex> rankNode; ///< Node of each rank.
 
     uint32_t Nodes() const
     {
@@ -62,6 +65,11 @@ struct PlatformDescription
     NodeIndex Receiver(ChannelId channel) const
     {
         return channel % 2 == 0 ? linkB[channel / 2] : linkA[channel / 2];
+    }
+
+    Forwarding ForwardingOf(NodeIndex node) const
+    {
+        return static_cast<Forwarding>(nodeForwards[node]);
     }
 
     BitRate Rate(ChannelId channel) const

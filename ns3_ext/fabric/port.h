@@ -2,11 +2,16 @@
 #ifndef ASTRA_PORT_H
 #define ASTRA_PORT_H
 
+#include "ecn-marker.h"
 #include "frame.h"
 #include "line-bytes.h"
+#include "priority-scheduler.h"
+#include "shared-buffer.h"
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <optional>
 
 namespace ns3
 {
@@ -43,6 +48,11 @@ class FrameFifo
         return frame;
     }
 
+    const Frame* Head() const
+    {
+        return m_head;
+    }
+
   private:
     Frame* m_head{nullptr};
     Frame* m_tail{nullptr};
@@ -56,13 +66,43 @@ struct ChannelCounters
     int64_t dataFrames{0};
     ByteCount payloadBytes{0};          ///< Of data frames, repetitions included.
     ByteCount deliveredPayloadBytes{0}; ///< Of data frames whose last byte arrived at the far end.
-    int64_t droppedFrames{0};
+    int64_t droppedFrames{0};           ///< Lost on the link.
+    int64_t bufferDrops{0};             ///< Refused by the buffer at the far end.
+    int64_t markedFrames{0};            ///< Marked at the egress port.
+    int64_t pfcFrames{0};               ///< Of its frames, those that pause or resume.
+    int64_t pauses{0};                  ///< Times that the far end made a priority pause.
     TimePs busy{0};
+    TimePs paused{0}; ///< Sum over priorities, of pauses that are over.
     ByteCount maxQueueBytes{0};
 };
 
+/// Room in the buffer that goes back once a frame's last bit has left.
+struct PendingRelease
+{
+    ChannelId ingress{NO_CHANNEL}; ///< By which the frame came; NO_CHANNEL where there is none.
+    uint32_t bytes{0};
+    uint8_t priority{0};
+};
+
+/// One priority of a port, as PFC sees it.
+struct PriorityPause
+{
+    TimePs start{0};
+    TimePs until{0};
+    bool isActive{false};
+    bool isTimerPending{false};
+};
+
+/// What only some ports have.
+struct PortExtras
+{
+    std::array<PriorityPause, PRIORITIES> pause{};
+    std::optional<PriorityScheduler> scheduler;
+    EcnMarker marker;
+};
+
 /**
- * An egress port and the channel behind it: one queue a priority, strict, and a wire.
+ * An egress port and the channel behind it: a queue for each priority, and a wire.
  *
  * Plain state that Fabric works on; FabricDevice shows it to ns-3.
  */
@@ -77,16 +117,28 @@ struct Port
     uint32_t lastLineBytes{0}; ///< Serialisation of the last size, since most frames are alike.
     TimePs lastSerialization{0};
     FrameSource* source{nullptr};
-    ByteCount waitingBytes{0};
-    uint32_t sendingBytes{0};  ///< Of the frame that is on the wire until busyUntil.
-    uint64_t lossThreshold{0}; ///< A frame is lost when its draw is below; 0 on a lossless link.
-    uint32_t waiting{0};       ///< Bit p is set while queue p holds frames.
-    uint32_t paused{0};        ///< Bit p is set while priority p is paused.
+    SharedBuffer* peerBuffer{nullptr}; ///< Takes what arrives at the far end; none is unlimited.
+    uint32_t peerIngress{0};           ///< This channel's index there.
+    uint32_t waiting{0};               ///< Bit p is set while queue p holds frames.
+    uint32_t paused{0};                ///< Bit p is set while queue p may send nothing.
+    uint32_t sendingBytes{0};          ///< Frame bytes of what is on the wire until busyUntil.
+    uint8_t sendingQueue{0};
     bool isPickPending{false};
     bool isTraced{false};
+    bool marksAtEnqueue{false};
+    bool marksAtDequeue{false};
+    bool isReleaseListed{false}; ///< In its buffer's list of unsettled releases.
+    uint32_t peerCutThrough{0};  ///< Bytes after which the far end may forward; 0: all of them.
+    PendingRelease release;
+    ByteCount waitingBytes{0}; ///< Frame bytes of all queues but that of PAUSE frames.
+    std::array<ByteCount, QUEUES> queueBytes{};
+    uint64_t lossThreshold{0}; ///< A frame is lost when its draw is below; 0 on a lossless link.
     ChannelCounters counters;
     std::array<FrameFifo, QUEUES> queue;
+    NodeIndex node{0}; ///< Where it sends from.
+    NodeIndex peer{0}; ///< The far end.
     FabricDevice* device{nullptr};
+    std::unique_ptr<PortExtras> extras;
 
     /// What a frame occupies on this port's wire.
     uint32_t LineBytes(const Frame& frame) const
@@ -99,6 +151,19 @@ struct Port
     uint32_t EligibleMask() const
     {
         return (waiting | (source == nullptr ? 0 : source->ReadyMask())) & ~paused;
+    }
+
+    /// Whether the far end's forwarding latency is an event of its own, after the last byte's.
+    bool IsLatencyApart() const
+    {
+        return peerLatency > 0 && (peerBuffer != nullptr || peerCutThrough != 0);
+    }
+
+    /// Frame bytes of a queue that wait or are being sent.
+    ByteCount Depth(uint8_t priority, TimePs now) const
+    {
+        const bool isSending = busyUntil > now && sendingQueue == priority;
+        return queueBytes[priority] + (isSending ? sendingBytes : 0);
     }
 };
 

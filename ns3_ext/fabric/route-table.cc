@@ -20,26 +20,34 @@ namespace
 constexpr uint32_t UNREACHABLE = std::numeric_limits<uint32_t>::max();
 /// Any number of scale-up links that a way can have is less than one Ethernet link.
 constexpr uint32_t SCALE_UP_COST = 1;
+constexpr uint32_t PCIE_COST = 2;
 constexpr uint32_t ETHERNET_COST = 1U << 16;
 
 uint64_t
-HashFlow(const FlowIdentity& flow)
+PairKey(uint32_t high, uint32_t low)
 {
-    const uint64_t pair = (static_cast<uint64_t>(flow.src) << 32) | flow.dst;
-    return Mix64(Mix64(pair) ^ flow.queuePair);
+    return (static_cast<uint64_t>(high) << 32) | low;
+}
+
+std::string
+NameOf(const FlowIdentity& flow)
+{
+    return "from rank " + std::to_string(flow.src) + " to rank " + std::to_string(flow.dst);
 }
 
 } // namespace
 
 RouteTable::RouteTable(const PlatformDescription& platform, uint64_t seed)
     : m_platform(platform),
+      m_seed(Mix64(seed)),
       m_distance(platform.Ranks())
 {
     const uint32_t nodes = platform.Nodes();
     m_nodeSeed.reserve(nodes);
     for (NodeIndex node = 0; node < nodes; ++node)
     {
-        m_nodeSeed.push_back(Mix64(Mix64(seed) + node));
+        const uint64_t own = platform.routing.isSeedCommon ? 0 : node;
+        m_nodeSeed.push_back(Mix64(m_seed + own));
     }
     m_channelStart.assign(nodes + 1, 0);
     for (ChannelId channel = 0; channel < platform.Channels(); ++channel)
@@ -56,20 +64,77 @@ RouteTable::RouteTable(const PlatformDescription& platform, uint64_t seed)
     {
         m_nodeChannel[fill[platform.Transmitter(channel)]++] = channel;
     }
+    m_nodeRail.assign(nodes, -1);
+    for (RankId rank = 0; rank < platform.Ranks(); ++rank)
+    {
+        m_nodeRail[platform.rankNode[rank]] = platform.rankRail[rank];
+    }
+    StoreChosen();
 }
 
 uint32_t
 RouteTable::Cost(ChannelId channel) const
 {
-    return m_platform.IsScaleUp(channel) ? SCALE_UP_COST : ETHERNET_COST;
+    if (!m_platform.IsScaleUp(channel))
+    {
+        return ETHERNET_COST;
+    }
+    const auto isOfPcie = [this](NodeIndex node) {
+        const NodeKind kind = m_platform.nodeKind[node];
+        return kind == NodeKind::HOST || kind == NodeKind::NIC;
+    };
+    const bool isPcie =
+        isOfPcie(m_platform.Transmitter(channel)) || isOfPcie(m_platform.Receiver(channel));
+    return isPcie ? PCIE_COST : SCALE_UP_COST;
 }
 
+/// Whether a channel leads out of a machine: Ethernet, or PCIe to a NIC.
 bool
-RouteTable::DoesForward(NodeIndex node) const
+RouteTable::IsTowardsNetwork(ChannelId channel) const
 {
-    return m_platform.nodeForwards[node] != 0;
+    return !m_platform.IsScaleUp(channel) ||
+           m_platform.nodeKind[m_platform.Receiver(channel)] == NodeKind::NIC;
 }
 
+/// Whether a frame may come to `node` by `channel` on its way to `end`.
+bool
+RouteTable::DoesEnter(ChannelId channel, NodeIndex node, NodeIndex end) const
+{
+    if (node == end)
+    {
+        return true;
+    }
+    switch (m_platform.ForwardingOf(node))
+    {
+    case Forwarding::NONE:
+        return false;
+    case Forwarding::ALL:
+        return true;
+    case Forwarding::SCALE_UP_TO_ETHERNET:
+        // The reverse of the channel leads back: from the network nothing passes through.
+        return m_platform.IsScaleUp(channel) && !IsTowardsNetwork(channel ^ 1U);
+    }
+    return false;
+}
+
+/// Whether a frame that passes through `node` may leave it by `channel`.
+bool
+RouteTable::DoesPass(NodeIndex node, ChannelId channel) const
+{
+    const Forwarding forwarding = m_platform.ForwardingOf(node);
+    return forwarding == Forwarding::ALL ||
+           (forwarding == Forwarding::SCALE_UP_TO_ETHERNET && IsTowardsNetwork(channel));
+}
+
+/// Whether PXN lets a frame to `dst` leave an accelerator by `channel`.
+bool
+RouteTable::IsOnRail(NodeIndex node, ChannelId channel, RankId dst) const
+{
+    return m_platform.routing.nics != NicPolicy::PXN || m_nodeRail[node] < 0 ||
+           !IsTowardsNetwork(channel) || m_nodeRail[node] == m_platform.rankRail[dst];
+}
+
+/// Cost from each node on to a rank, for a frame that passes through the node.
 const std::vector<uint32_t>&
 RouteTable::Distances(RankId dst)
 {
@@ -88,14 +153,20 @@ RouteTable::Distances(RankId dst)
     {
         const auto [cost, node] = frontier.top();
         frontier.pop();
-        if (cost != distance[node] || (node != root && !DoesForward(node)))
+        if (cost != distance[node])
         {
-            continue; // Known better already, or an end of ways and not a part of them.
+            continue; // Known better already.
         }
         for (uint32_t i = m_channelStart[node]; i < m_channelStart[node + 1]; ++i)
         {
             const NodeIndex peer = m_platform.Receiver(m_nodeChannel[i]);
-            const uint32_t through = cost + Cost(m_nodeChannel[i]);
+            const ChannelId towards = m_nodeChannel[i] ^ 1U;
+            if (!DoesEnter(towards, node, root) || !DoesPass(peer, towards) ||
+                !IsOnRail(peer, towards, dst))
+            {
+                continue;
+            }
+            const uint32_t through = cost + Cost(towards);
             if (through < distance[peer])
             {
                 distance[peer] = through;
@@ -107,55 +178,222 @@ RouteTable::Distances(RankId dst)
 }
 
 std::span<const ChannelId>
-RouteTable::NextChannels(RankId dst, NodeIndex node)
+RouteTable::FirstChannels(RankId src, RankId dst)
 {
-    const uint64_t key = (static_cast<uint64_t>(dst) << 32) | node;
-    const auto found = m_next.find(key);
-    if (found != m_next.end())
+    const auto [entry, isNew] = m_first.try_emplace(PairKey(dst, src));
+    if (!isNew || src == dst)
     {
-        return found->second;
+        return entry->second;
     }
     const std::vector<uint32_t>& distance = Distances(dst);
-    std::vector<ChannelId> next;
+    const NodeIndex node = m_platform.rankNode[src];
+    const NodeIndex end = m_platform.rankNode[dst];
+    uint32_t least = UNREACHABLE;
+    std::vector<ChannelId>& first = entry->second;
     for (uint32_t i = m_channelStart[node]; i < m_channelStart[node + 1]; ++i)
     {
-        const NodeIndex peer = m_platform.Receiver(m_nodeChannel[i]);
-        const bool isWay = distance[peer] == 0 || DoesForward(peer);
-        if (isWay && distance[peer] != UNREACHABLE &&
-            distance[peer] + Cost(m_nodeChannel[i]) == distance[node])
+        const ChannelId channel = m_nodeChannel[i];
+        const NodeIndex peer = m_platform.Receiver(channel);
+        if (distance[peer] == UNREACHABLE || !DoesEnter(channel, peer, end) ||
+            !IsOnRail(node, channel, dst))
         {
-            next.push_back(m_nodeChannel[i]);
+            continue;
+        }
+        const uint32_t cost = distance[peer] + Cost(channel);
+        if (cost < least)
+        {
+            least = cost;
+            first.clear();
+        }
+        if (cost == least)
+        {
+            first.push_back(channel);
         }
     }
-    return m_next.emplace(key, std::move(next)).first->second;
+    return first;
+}
+
+std::span<const ChannelId>
+RouteTable::NextChannels(RankId dst, NodeIndex node)
+{
+    const auto [entry, isNew] = m_next.try_emplace(PairKey(dst, node));
+    if (!isNew)
+    {
+        return entry->second;
+    }
+    const std::vector<uint32_t>& distance = Distances(dst);
+    const NodeIndex end = m_platform.rankNode[dst];
+    for (uint32_t i = m_channelStart[node]; i < m_channelStart[node + 1]; ++i)
+    {
+        const ChannelId channel = m_nodeChannel[i];
+        const NodeIndex peer = m_platform.Receiver(channel);
+        if (distance[peer] != UNREACHABLE && DoesPass(node, channel) &&
+            DoesEnter(channel, peer, end) && IsOnRail(node, channel, dst) &&
+            distance[peer] + Cost(channel) == distance[node])
+        {
+            entry->second.push_back(channel);
+        }
+    }
+    return entry->second;
+}
+
+uint64_t
+RouteTable::HashFlow(const FlowIdentity& flow) const
+{
+    const uint64_t pair = Mix64(PairKey(flow.src, flow.dst));
+    return m_platform.routing.kind == RoutingKind::ECMP ? pair : Mix64(pair ^ flow.queuePair);
+}
+
+uint32_t
+RouteTable::Choose(Walk& walk, NodeIndex node, std::span<const ChannelId> ways) const
+{
+    const auto count = static_cast<uint32_t>(ways.size());
+    if (count == 1)
+    {
+        return 0;
+    }
+    // A queue pair is bound to one NIC at either end, whatever the switches between them do.
+    if (m_platform.nodeKind[m_platform.Receiver(ways[0])] == NodeKind::NIC)
+    {
+        return m_platform.routing.nics == NicPolicy::STRIPED
+                   ? walk.flow.queuePair % count
+                   : ReduceHash(Mix64(walk.hash ^ m_seed), count);
+    }
+    if (m_platform.routing.kind == RoutingKind::STATIC_RAIL && !m_platform.IsScaleUp(ways[0]))
+    {
+        const uint32_t choice = walk.rail % count;
+        walk.rail /= count;
+        return choice;
+    }
+    return ReduceHash(Mix64(walk.hash ^ m_nodeSeed[node]), count);
+}
+
+void
+RouteTable::CheckRanks(RankId src, RankId dst) const
+{
+    if (src >= m_platform.Ranks() || dst >= m_platform.Ranks())
+    {
+        throw ConfigError("route: rank " + std::to_string(std::max(src, dst)) +
+                          " is not on the platform, which has " +
+                          std::to_string(m_platform.Ranks()));
+    }
 }
 
 void
 RouteTable::FindPath(const FlowIdentity& flow, std::vector<ChannelId>& path)
 {
     path.clear();
-    if (flow.src >= m_platform.Ranks() || flow.dst >= m_platform.Ranks())
+    CheckRanks(flow.src, flow.dst);
+    if (FindChosen(flow, path))
     {
-        throw ConfigError("route: rank " + std::to_string(std::max(flow.src, flow.dst)) +
-                          " is not on the platform, which has " +
-                          std::to_string(m_platform.Ranks()));
+        return;
     }
     const NodeIndex end = m_platform.rankNode[flow.dst];
     NodeIndex node = m_platform.rankNode[flow.src];
-    const uint64_t hash = HashFlow(flow);
+    Walk walk{flow, HashFlow(flow), static_cast<uint32_t>(m_platform.rankRail[flow.dst])};
     while (node != end)
     {
-        const std::span<const ChannelId> next = NextChannels(flow.dst, node);
-        if (next.empty())
+        const std::span<const ChannelId> ways =
+            path.empty() ? FirstChannels(flow.src, flow.dst) : NextChannels(flow.dst, node);
+        if (ways.empty())
         {
-            throw ConfigError("platform: there is no way from rank " + std::to_string(flow.src) +
-                              " to rank " + std::to_string(flow.dst));
+            throw ConfigError("platform: there is no way " + NameOf(flow));
         }
-        const auto ways = static_cast<uint32_t>(next.size());
-        const uint32_t choice = ways == 1 ? 0 : ReduceHash(Mix64(hash ^ m_nodeSeed[node]), ways);
-        path.push_back(next[choice]);
-        node = m_platform.Receiver(next[choice]);
+        path.push_back(ways[Choose(walk, node, ways)]);
+        node = m_platform.Receiver(path.back());
     }
+}
+
+std::vector<std::vector<ChannelId>>
+RouteTable::AllWays(RankId src, RankId dst, size_t most)
+{
+    CheckRanks(src, dst);
+    const FlowIdentity flow{src, dst, 0};
+    const NodeIndex end = m_platform.rankNode[dst];
+    std::vector<std::vector<ChannelId>> found;
+    // Ways begun, the next one to go on with last.
+    std::vector<std::vector<ChannelId>> begun;
+    const auto goOn = [&begun](const std::vector<ChannelId>& way, std::span<const ChannelId> next) {
+        for (size_t i = next.size(); i > 0; --i)
+        {
+            begun.push_back(way);
+            begun.back().push_back(next[i - 1]);
+        }
+    };
+    goOn({}, FirstChannels(src, dst));
+    while (!begun.empty())
+    {
+        std::vector<ChannelId> way = std::move(begun.back());
+        begun.pop_back();
+        const NodeIndex node = m_platform.Receiver(way.back());
+        if (node != end)
+        {
+            goOn(way, NextChannels(dst, node));
+            continue;
+        }
+        if (found.size() == most)
+        {
+            throw ConfigError("platform: there are more than " + std::to_string(most) +
+                              " equal ways " + NameOf(flow));
+        }
+        found.push_back(std::move(way));
+    }
+    if (found.empty())
+    {
+        throw ConfigError("platform: there is no way " + NameOf(flow));
+    }
+    return found;
+}
+
+void
+RouteTable::StoreChosen()
+{
+    const ChosenWays& chosen = m_platform.routing.chosen;
+    for (size_t row = 0; row < chosen.src.size(); ++row)
+    {
+        const FlowIdentity flow{static_cast<RankId>(chosen.src[row]),
+                                static_cast<RankId>(chosen.dst[row]),
+                                static_cast<uint32_t>(chosen.queuePair[row])};
+        CheckRanks(flow.src, flow.dst);
+        std::vector<size_t>& rows = m_chosen[PairKey(flow.src, flow.dst)];
+        NodeIndex node = m_platform.rankNode[flow.src];
+        bool isWay = flow.queuePair == rows.size();
+        for (int64_t i = chosen.ptr[row]; isWay && i < chosen.ptr[row + 1]; ++i)
+        {
+            const auto channel = static_cast<ChannelId>(chosen.channel[i]);
+            isWay = channel < m_platform.Channels() && m_platform.Transmitter(channel) == node;
+            node = isWay ? m_platform.Receiver(channel) : node;
+        }
+        if (!isWay || node != m_platform.rankNode[flow.dst])
+        {
+            throw ConfigError("platform: the chosen way of queue pair " +
+                              std::to_string(flow.queuePair) + " " + NameOf(flow) +
+                              " does not lead there, or queue pairs are not 0, 1, ...");
+        }
+        rows.push_back(row);
+    }
+}
+
+/// The way that was chosen before the run; queue pairs without a row of their own share those.
+bool
+RouteTable::FindChosen(const FlowIdentity& flow, std::vector<ChannelId>& path) const
+{
+    if (m_platform.routing.kind != RoutingKind::HOOK || flow.src == flow.dst)
+    {
+        return false;
+    }
+    const auto found = m_chosen.find(PairKey(flow.src, flow.dst));
+    if (found == m_chosen.end())
+    {
+        throw ConfigError("platform.routing_hook: no way was chosen " + NameOf(flow));
+    }
+    const ChosenWays& chosen = m_platform.routing.chosen;
+    const size_t row = found->second[flow.queuePair % found->second.size()];
+    for (int64_t i = chosen.ptr[row]; i < chosen.ptr[row + 1]; ++i)
+    {
+        path.push_back(static_cast<ChannelId>(chosen.channel[i]));
+    }
+    return true;
 }
 
 } // namespace ns3

@@ -21,26 +21,32 @@ struct FlowIdentity
 };
 
 /**
- * Shortest paths, with one of several equal ways chosen at each node by a hash of the flow.
+ * Shortest paths, with one of several equal ways chosen as the platform's RoutingPolicy says.
  *
- * Shortest is fewest Ethernet links and, among those, fewest scale-up links: what can stay on
- * NVLink stays there.
+ * Shortest is fewest Ethernet links and, among those, least of the links inside machines: what can
+ * stay on NVLink stays there. A scale-up link that ends at a host or a NIC is PCIe and costs two,
+ * so that NVLink and NVSwitch come before it.
  *
- * Each node hashes with a seed of its own: with one common seed every tier would make the same
- * choice and use a fraction of the next tier's ways (polarisation). Work is done for the
+ * With NicPolicy::PXN an accelerator gives to Ethernet only what goes to its own rail; the rest
+ * reaches the NIC of that rail over the machine's scale-up links.
+ *
+ * Each node hashes with a seed of its own unless the policy has a common one: then every tier makes
+ * the same choice and uses a fraction of the next tier's ways (polarisation). Work is done for the
  * destinations and nodes that flows really use.
  */
 class RouteTable
 {
   public:
     /**
-     * @param platform Checked; must outlive the table.
+     * @param platform Checked, with its routing policy; must outlive the table.
      * @param seed The run's seed.
+     * @throws ConfigError when a chosen way does not lead from its source to its destination.
      */
     RouteTable(const PlatformDescription& platform, uint64_t seed);
 
     /**
-     * The way of a flow.
+     * The way of a flow. Where each packet is given its own (SPRAY, LEAST_LOADED), that of
+     * ENHANCED_ECMP: one of those that packets take, for figures that need one.
      *
      * @param flow Source, destination and queue pair.
      * @param path Filled with the channels in order; empty when src and dst are one rank.
@@ -48,19 +54,56 @@ class RouteTable
      */
     void FindPath(const FlowIdentity& flow, std::vector<ChannelId>& path);
 
-  private:
-    /// Channels that lead from a node nearer to a destination.
+    /**
+     * All first channels of the shortest ways of a pair of ranks, in order of link; none when there
+     * is no way, or src and dst are one rank. Valid as long as the table.
+     */
+    std::span<const ChannelId> FirstChannels(RankId src, RankId dst);
+
+    /**
+     * All channels by which a frame that passes through a node may go on to a rank, in order of
+     * link. Valid as long as the table.
+     */
     std::span<const ChannelId> NextChannels(RankId dst, NodeIndex node);
+
+    /**
+     * Every shortest way of a pair of ranks, in order of their channels' links.
+     *
+     * @throws ConfigError when there are more than `most`, or none.
+     */
+    std::vector<std::vector<ChannelId>> AllWays(RankId src, RankId dst, size_t most);
+
+  private:
+    /// A flow on its way: what choices are made from.
+    struct Walk
+    {
+        FlowIdentity flow;
+        uint64_t hash;
+        uint32_t rail; ///< What is left of the destination's rail; see STATIC_RAIL.
+    };
+
     const std::vector<uint32_t>& Distances(RankId dst);
+    bool DoesEnter(ChannelId channel, NodeIndex node, NodeIndex end) const;
+    bool DoesPass(NodeIndex node, ChannelId channel) const;
+    bool IsOnRail(NodeIndex node, ChannelId channel, RankId dst) const;
+    bool IsTowardsNetwork(ChannelId channel) const;
     uint32_t Cost(ChannelId channel) const;
-    bool DoesForward(NodeIndex node) const;
+    uint32_t Choose(Walk& walk, NodeIndex node, std::span<const ChannelId> ways) const;
+    uint64_t HashFlow(const FlowIdentity& flow) const;
+    void CheckRanks(RankId src, RankId dst) const;
+    void StoreChosen();
+    bool FindChosen(const FlowIdentity& flow, std::vector<ChannelId>& path) const;
 
     const PlatformDescription& m_platform;
+    const uint64_t m_seed;
     std::vector<uint64_t> m_nodeSeed;
     std::vector<uint32_t> m_channelStart;          ///< Per node, into m_nodeChannel.
     std::vector<ChannelId> m_nodeChannel;          ///< Outgoing channels by node, in order of link.
+    std::vector<int32_t> m_nodeRail;               ///< Rail of an accelerator, else -1.
     std::vector<std::vector<uint32_t>> m_distance; ///< Per rank, filled on first use.
-    std::unordered_map<uint64_t, std::vector<ChannelId>> m_next; ///< By destination and node.
+    std::unordered_map<uint64_t, std::vector<ChannelId>> m_first; ///< By destination and source.
+    std::unordered_map<uint64_t, std::vector<ChannelId>> m_next;  ///< By destination and node.
+    std::unordered_map<uint64_t, std::vector<size_t>> m_chosen;   ///< Rows by pair of ranks.
 };
 
 } // namespace ns3

@@ -24,6 +24,27 @@ enum class WindowPolicy : uint8_t
     FIXED = 2,
 };
 
+/// What a sender repeats after a loss.
+enum class Recovery : uint8_t
+{
+    GO_BACK_N = 0,        ///< All from the first packet that is missing.
+    SELECTIVE_REPEAT = 1, ///< What is missing (IRN; Mittal et al., SIGCOMM 2018).
+};
+
+/// How messages use the queue pairs to a destination.
+enum class QpPolicy : uint8_t
+{
+    ROUND_ROBIN = 0, ///< Each the next one.
+    STRIPED = 1,     ///< Each all of them, in contiguous parts.
+};
+
+/// Whose packets one congestion control controls.
+enum class CongestionScope : uint8_t
+{
+    QUEUE_PAIR = 0,
+    PEER = 1, ///< All queue pairs to the same rank by the same first port.
+};
+
 } // namespace ns3
 
 #endif // ASTRA_POLICIES_H

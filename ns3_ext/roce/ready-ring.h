@@ -53,13 +53,6 @@ class ReadyRing
         return entry.queuePair;
     }
 
-    /// Take out the queue pair that was served last.
-    void RemoveServed()
-    {
-        --m_next;
-        m_entries.erase(m_entries.begin() + static_cast<std::ptrdiff_t>(m_next));
-    }
-
     /// Take out any queue pair of the ring.
     void Remove(const QueuePair* queuePair)
     {

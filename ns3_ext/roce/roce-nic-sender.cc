@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The sending half of RoceNic: queue pairs, round robin, packets, windows, go-back-N.
+// The sending half of RoceNic: messages into packets, windows, acknowledgements.
 #include "../fabric/fabric.h"
+#include "controlled-flow.h"
 #include "psn.h"
 #include "roce-nic.h"
 #include "roce-transport.h"
@@ -8,22 +9,11 @@
 #include "ns3/log.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace ns3
 {
 
 NS_LOG_COMPONENT_DEFINE("RoceNicSender");
-
-namespace
-{
-
-/// A timeout of `auto` is this many unloaded round trips, plus the time to drain the queues.
-constexpr int TIMEOUT_ROUND_TRIPS = 4;
-/// Doublings after which the timeout grows no further.
-constexpr uint8_t MAX_BACKOFF = 16;
-
-} // namespace
 
 void
 RoceNic::Post(const MessageRequest& request)
@@ -53,14 +43,43 @@ RoceNic::Submit(const MessageRequest& request)
                             << request.src << " to rank " << request.dst);
     m_postedTrace(request.id, request.src, request.dst);
     QueuePair* queuePair = SelectQueuePair(request);
+    const ByteCount packets = LineFormat::PacketsOf(request.size, queuePair->payload);
+    const auto parts =
+        m_qpPolicy == QpPolicy::STRIPED ? std::min<ByteCount>(m_qpsPerPeer, packets) : ByteCount{1};
+    if (parts == 1)
+    {
+        SubmitPart(queuePair, request.id, request.size, nullptr);
+        return;
+    }
+    StripedMessage* whole = m_transport->NewStripedMessage();
+    whole->partsToSend = static_cast<uint32_t>(parts);
+    whole->partsToDeliver = whole->partsToSend;
+    whole->partsToAck = whole->partsToSend;
+    ByteCount rest = request.size;
+    for (ByteCount part = 0; part < parts; ++part)
+    {
+        const ByteCount count = packets / parts + (part < packets % parts ? 1 : 0);
+        const ByteCount size = std::min(count * queuePair->payload, rest);
+        rest -= size;
+        SubmitPart(queuePair, request.id, size, whole);
+        if (part + 1 < parts)
+        {
+            queuePair = SelectQueuePair(request);
+        }
+    }
+}
+
+void
+RoceNic::SubmitPart(QueuePair* queuePair, MessageId id, ByteCount size, StripedMessage* whole)
+{
     OutgoingMessage* message = m_transport->NewMessage();
-    message->id = request.id;
-    message->size = request.size;
+    message->id = id;
+    message->whole = whole;
+    message->size = size;
     message->bytesBefore = queuePair->postedBytes;
     message->firstPsn = queuePair->postedPsn;
-    message->packets =
-        static_cast<uint64_t>(LineFormat::PacketsOf(request.size, queuePair->payload));
-    queuePair->postedBytes += request.size;
+    message->packets = static_cast<uint64_t>(LineFormat::PacketsOf(size, queuePair->payload));
+    queuePair->postedBytes += size;
     queuePair->postedPsn = message->EndPsn();
     if (queuePair->tail == nullptr)
     {
@@ -82,200 +101,190 @@ RoceNic::Submit(const MessageRequest& request)
     UpdateReady(queuePair);
 }
 
-QueuePair*
-RoceNic::SelectQueuePair(const MessageRequest& request)
+bool
+RoceNic::HasPacket(const QueuePair& queuePair) const
 {
-    const uint64_t key = (static_cast<uint64_t>(request.dst) << 8) | request.priority;
-    Peer& peer = m_peers[key];
-    if (m_qpsPerPeer == 0)
+    if (queuePair.repeat != nullptr && queuePair.repeat->HasRepeat())
     {
-        QueuePair* queuePair = Connect(request, peer.nextNumber++);
-        // Frames of a connection that may repeat packets can come after its last ACK.
-        queuePair->isTransient = !queuePair->isTimed;
-        return queuePair;
+        return true;
     }
-    const uint32_t number = peer.nextNumber++ % m_qpsPerPeer;
-    if (number == peer.queuePairs.size())
+    if (queuePair.sending == nullptr || !IsWindowFull(queuePair))
     {
-        peer.queuePairs.push_back(Connect(request, number));
+        return queuePair.sending != nullptr;
     }
-    return peer.queuePairs[number];
-}
-
-QueuePair*
-RoceNic::Connect(const MessageRequest& request, uint32_t number)
-{
-    QueuePair* queuePair = m_transport->NewQueuePair(request.src, request.dst, number);
-    queuePair->priority = request.priority;
-    queuePair->nextPsn = m_initialPsn;
-    queuePair->unackedPsn = m_initialPsn;
-    queuePair->highestPsn = m_initialPsn;
-    queuePair->postedPsn = m_initialPsn;
-    queuePair->expectedPsn = m_initialPsn;
-    bool isLossy = false;
-    queuePair->isScaleUp = true;
-    for (uint16_t hop = 0; hop < queuePair->hops; ++hop)
-    {
-        queuePair->isScaleUp &= m_fabric->GetPort(queuePair->path[hop]).efficiencyPpm != 0;
-        isLossy |= m_fabric->GetPort(queuePair->path[hop]).lossThreshold != 0;
-    }
-    for (uint16_t hop = 0; hop < queuePair->ackHops; ++hop)
-    {
-        isLossy |= m_fabric->GetPort(queuePair->ackPath[hop]).lossThreshold != 0;
-    }
-    queuePair->payload = queuePair->isScaleUp ? SCALE_UP_PAYLOAD : m_payload;
-    // Where no frame can be lost the timer could only ever find that nothing is missing.
-    queuePair->isTimed = isLossy || (!m_timeout.IsNegative() && !queuePair->isScaleUp);
-    queuePair->ackPathLatency = PathLatency(queuePair->ackPath, queuePair->ackHops);
-    const TimePs roundTrip = UnloadedRoundTrip(*queuePair);
-    queuePair->baseTimeout = TIMEOUT_ROUND_TRIPS * roundTrip;
-    if (queuePair->isScaleUp)
-    {
-        return queuePair; // Credits keep the link's rate; there is no window to fill.
-    }
-    if (m_windowPolicy == WindowPolicy::FIXED)
-    {
-        queuePair->window = static_cast<ByteCount>(m_window);
-    }
-    else if (m_windowPolicy == WindowPolicy::BDP)
-    {
-        BitRate slowest = std::numeric_limits<BitRate>::max();
-        for (uint16_t hop = 0; hop < queuePair->hops; ++hop)
-        {
-            slowest = std::min(slowest, m_fabric->GetPort(queuePair->path[hop]).rate);
-        }
-        const auto bits = static_cast<Int128>(slowest) * roundTrip / PS_PER_S;
-        queuePair->window = std::max<ByteCount>(1, static_cast<ByteCount>(bits / BITS_PER_BYTE));
-    }
-    return queuePair;
-}
-
-TimePs
-RoceNic::PathLatency(const ChannelId* path, uint16_t hops) const
-{
-    TimePs latency = 0;
-    for (uint16_t hop = 0; hop < hops; ++hop)
-    {
-        const Port& port = m_fabric->GetPort(path[hop]);
-        latency += port.delay + (hop + 1 < hops ? port.peerLatency : 0);
-    }
-    return latency;
-}
-
-TimePs
-RoceNic::UnloadedRoundTrip(const QueuePair& queuePair) const
-{
-    TimePs time = PathLatency(queuePair.path, queuePair.hops) + queuePair.ackPathLatency;
-    Frame frame;
-    frame.payloadBytes = queuePair.payload;
-    frame.lineBytes = m_format.DataLine(queuePair.payload, false);
-    for (uint16_t hop = 0; hop < queuePair.hops; ++hop)
-    {
-        time += m_fabric->SerializationOn(queuePair.path[hop], frame);
-    }
-    if (m_ackPolicy != AckPolicy::OUT_OF_BAND)
-    {
-        frame.payloadBytes = 0;
-        frame.lineBytes = m_format.AckLine();
-        for (uint16_t hop = 0; hop < queuePair.ackHops; ++hop)
-        {
-            time += m_fabric->SerializationOn(queuePair.ackPath[hop], frame);
-        }
-    }
-    return time;
+    // A control's window may have become smaller than what is in flight. It opens by an ACK only:
+    // where none is due, one packet more asks for it.
+    return queuePair.flow != nullptr && queuePair.nextPsn != queuePair.unackedPsn &&
+           !IsAckDue(queuePair);
 }
 
 bool
-RoceNic::CanSend(const QueuePair& queuePair) const
+RoceNic::IsPaced(const QueuePair& queuePair) const
 {
-    return queuePair.sending != nullptr && !IsWindowFull(queuePair);
+    return queuePair.flow != nullptr && queuePair.flow->nextStart > m_fabric->Loop().Now();
 }
 
 bool
 RoceNic::IsWindowFull(const QueuePair& queuePair) const
 {
-    return (queuePair.window != 0 &&
-            queuePair.sentBytes - queuePair.ackedBytes >= queuePair.window) ||
-           queuePair.nextPsn - queuePair.unackedPsn >= MAX_UNACKED_PACKETS;
+    if ((queuePair.window != 0 && queuePair.sentBytes - queuePair.ackedBytes >= queuePair.window) ||
+        queuePair.nextPsn - queuePair.unackedPsn >= MAX_UNACKED_PACKETS)
+    {
+        return true;
+    }
+    if (queuePair.flow == nullptr)
+    {
+        return false;
+    }
+    const ByteCount window = queuePair.flow->control->Window();
+    return window != 0 && queuePair.flow->inFlight >= window;
+}
+
+bool
+RoceNic::IsAckDue(const QueuePair& queuePair) const
+{
+    return queuePair.askedPsn > queuePair.unackedPsn ||
+           queuePair.nextPsn - queuePair.unackedPsn >= m_ackAfter;
 }
 
 void
 RoceNic::UpdateReady(QueuePair* queuePair)
 {
-    const bool canSend = CanSend(*queuePair);
-    if (canSend == queuePair->isReady)
+    if (queuePair->flow != nullptr)
     {
+        UpdateFlow(queuePair->flow);
         return;
     }
-    DataPort& port = *m_ports.at(queuePair->path[0]);
-    if (canSend)
+    const bool hasPacket = HasPacket(*queuePair);
+    if (hasPacket != queuePair->isReady)
     {
-        port.Insert(queuePair);
+        SetReady(queuePair, hasPacket);
     }
-    else
-    {
-        port.Remove(queuePair);
-    }
-}
-
-uint32_t
-RoceNic::DataPort::ReadyMask() const
-{
-    return m_ready;
 }
 
 void
-RoceNic::DataPort::Insert(QueuePair* queuePair)
+RoceNic::SetReady(QueuePair* queuePair, bool isReady)
 {
-    queuePair->isReady = true;
-    m_ring[queuePair->priority].Insert(queuePair);
-    m_ready |= 1U << queuePair->priority;
-    m_nic.m_fabric->Kick(m_port);
+    queuePair->isReady = isReady;
+    const auto tell = [=](DataPort* port) {
+        isReady ? port->Insert(queuePair) : port->Remove(queuePair);
+    };
+    if (queuePair->ways.empty())
+    {
+        tell(queuePair->way.port);
+        return;
+    }
+    for (const Way& way : queuePair->ways)
+    {
+        tell(way.port);
+    }
 }
 
-void
-RoceNic::DataPort::Remove(QueuePair* queuePair)
+RoceNic::Packet
+RoceNic::NextPacket(const QueuePair& queuePair) const
 {
-    queuePair->isReady = false;
-    ReadyRing& ring = m_ring[queuePair->priority];
-    ring.Remove(queuePair);
-    if (ring.IsEmpty())
+    if (queuePair.repeat != nullptr && queuePair.repeat->HasRepeat())
     {
-        m_ready &= ~(1U << queuePair->priority);
+        return {queuePair.repeat->message, queuePair.repeat->next};
     }
+    return {queuePair.sending, queuePair.nextPsn};
 }
 
 Frame*
-RoceNic::DataPort::NextFrame(uint8_t priority)
+RoceNic::BuildDataFrame(QueuePair* queuePair, const Packet& packet)
 {
-    ReadyRing& ring = m_ring[priority];
-    QueuePair* queuePair = ring.Serve();
-    m_lastStarted = queuePair->sending;
-    m_lastDestination = queuePair->dst;
-    Frame* frame = m_nic.BuildDataFrame(queuePair);
-    if (!m_nic.CanSend(*queuePair))
+    OutgoingMessage* message = packet.message;
+    const uint64_t offset = packet.psn - message->firstPsn;
+    const bool isLast = offset + 1 == message->packets;
+    const auto payload = static_cast<uint32_t>(
+        isLast ? message->size - static_cast<ByteCount>(offset) * queuePair->payload
+               : queuePair->payload);
+    Frame* frame = m_fabric->NewFrame();
+    frame->path = queuePair->way.path;
+    frame->hops = queuePair->way.hops;
+    frame->flow = queuePair->index;
+    frame->psn = static_cast<uint32_t>(packet.psn & PSN_MASK);
+    frame->payloadBytes = payload;
+    frame->lineBytes = m_format.DataLine(payload, offset == 0);
+    frame->src = queuePair->src;
+    frame->dst = queuePair->dst;
+    frame->kind = FrameKind::DATA;
+    frame->priority = queuePair->priority;
+    frame->transitPriority = queuePair->priority;
+    frame->isLast = isLast;
+    if (packet.psn < queuePair->highestPsn)
     {
-        queuePair->isReady = false;
-        ring.RemoveServed();
-        if (ring.IsEmpty())
+        frame->isRepetition = true;
+        ++m_counters.repeatedPackets;
+        m_transport->Listener().PacketRepeated(message->id);
+    }
+    else
+    {
+        m_counters.sentPayloadBytes += payload;
+        queuePair->highestPsn = packet.psn + 1;
+    }
+    ++m_counters.dataPackets;
+    if (packet.psn < queuePair->nextPsn)
+    {
+        frame->isAckRequested = true;
+        PacketRepeated(queuePair, packet.psn);
+        return frame;
+    }
+    const bool wasAckDue = IsAckDue(*queuePair);
+    ++queuePair->nextPsn;
+    queuePair->sentBytes += payload;
+    if (isLast)
+    {
+        queuePair->sending = message->next;
+    }
+    if (queuePair->flow != nullptr)
+    {
+        CountFlow(queuePair);
+    }
+    // A full window opens by an ACK only, so the packet that fills it asks for one.
+    frame->isAckRequested = isLast || IsWindowFull(*queuePair);
+    if (frame->isAckRequested)
+    {
+        queuePair->askedPsn = queuePair->nextPsn;
+    }
+    if (queuePair->isTimed && IsAckDue(*queuePair))
+    {
+        // The time runs from the oldest packet that has an ACK due, not from the newest.
+        if (!wasAckDue)
         {
-            m_ready &= ~(1U << priority);
+            RestartTime(queuePair);
         }
+        ArmTimer(queuePair);
     }
     return frame;
 }
 
 void
-RoceNic::DataPort::LastFrameStarted(TimePs end)
+RoceNic::TakeWay(const QueuePair& queuePair, const DataPort& port, Frame& frame) const
 {
-    if (!m_lastStarted->isSent)
+    const auto way =
+        std::find_if(queuePair.ways.begin(), queuePair.ways.end(), [&port](const Way& candidate) {
+            return candidate.port == &port;
+        });
+    frame.path = way->path;
+    frame.hops = way->hops;
+}
+
+void
+RoceNic::LastPacketStarted(OutgoingMessage& message, RankId destination, TimePs end)
+{
+    if (StripedMessage* whole = message.whole; whole != nullptr)
     {
-        m_lastStarted->isSent = true;
-        m_nic.m_fabric->Loop().ScheduleTimer(end,
-                                             m_nic.m_leftHandler,
-                                             (static_cast<uint64_t>(m_lastStarted->id) << 32) |
-                                                 m_lastDestination);
+        whole->sentEnd = std::max(whole->sentEnd, end);
+        if (--whole->partsToSend != 0)
+        {
+            return;
+        }
+        end = whole->sentEnd;
     }
+    m_fabric->Loop().ScheduleTimer(end,
+                                   m_leftHandler,
+                                   (static_cast<uint64_t>(message.id) << 32) | destination);
 }
 
 void
@@ -286,103 +295,48 @@ RoceNic::MessageHasLeft(uint64_t idAndDestination)
     m_transport->Listener().MessageSent(id);
 }
 
-Frame*
-RoceNic::BuildDataFrame(QueuePair* queuePair)
-{
-    OutgoingMessage* message = queuePair->sending;
-    const uint64_t offset = queuePair->nextPsn - message->firstPsn;
-    const bool isLast = offset + 1 == message->packets;
-    const auto payload = static_cast<uint32_t>(
-        isLast ? message->size - static_cast<ByteCount>(offset) * queuePair->payload
-               : queuePair->payload);
-    Frame* frame = m_fabric->NewFrame();
-    frame->path = queuePair->path;
-    frame->hops = queuePair->hops;
-    frame->flow = queuePair->index;
-    frame->psn = static_cast<uint32_t>(queuePair->nextPsn & PSN_MASK);
-    frame->payloadBytes = payload;
-    frame->lineBytes = m_format.DataLine(payload, offset == 0);
-    frame->src = queuePair->src;
-    frame->dst = queuePair->dst;
-    frame->kind = FrameKind::DATA;
-    frame->priority = queuePair->priority;
-    frame->transitPriority = queuePair->priority;
-    frame->isLast = isLast;
-    if (queuePair->nextPsn < queuePair->highestPsn)
-    {
-        frame->isRepetition = true;
-        ++m_counters.repeatedPackets;
-        m_transport->Listener().PacketRepeated(message->id);
-    }
-    else
-    {
-        m_counters.sentPayloadBytes += payload;
-        queuePair->highestPsn = queuePair->nextPsn + 1;
-    }
-    ++m_counters.dataPackets;
-    ++queuePair->nextPsn;
-    queuePair->sentBytes += payload;
-    if (isLast)
-    {
-        queuePair->sending = message->next;
-    }
-    // A full window opens by an ACK only, so the packet that fills it asks for one.
-    frame->isAckRequested = isLast || IsWindowFull(*queuePair);
-    const uint64_t outstanding = queuePair->nextPsn - queuePair->unackedPsn;
-    if (queuePair->isTimed && (frame->isAckRequested || outstanding >= m_ackAfter))
-    {
-        // The time runs from the oldest packet that has an ACK due, not from the newest.
-        if (queuePair->dueAckPsn <= queuePair->unackedPsn)
-        {
-            queuePair->lastProgress = m_fabric->Loop().Now();
-        }
-        queuePair->dueAckPsn = std::max(queuePair->dueAckPsn, queuePair->nextPsn);
-        ArmTimer(queuePair);
-    }
-    return frame;
-}
-
 void
-RoceNic::HandleAck(QueuePair* queuePair, uint32_t psn, bool isNak)
+RoceNic::HandleAck(QueuePair* queuePair, const Acknowledgement& ack)
 {
-    const uint64_t expected = ExtendPsn(psn, queuePair->unackedPsn);
-    if (expected < queuePair->unackedPsn || expected > queuePair->highestPsn)
+    const uint64_t expected = ExtendPsn(ack.psn, queuePair->unackedPsn);
+    const bool isKnown = expected < queuePair->unackedPsn || expected > queuePair->highestPsn;
+    if (isKnown && queuePair->flow == nullptr && queuePair->repeat == nullptr)
     {
         return; // Older than what is known already.
     }
+    const ByteCount ackedBytes = queuePair->ackedBytes;
+    const uint64_t unackedPsn = queuePair->unackedPsn;
     OutgoingMessage* done = nullptr;
-    if (expected > queuePair->unackedPsn)
+    if (!isKnown && expected > queuePair->unackedPsn)
     {
         done = AdvanceAcked(queuePair, expected);
     }
-    if (isNak)
+    if (queuePair->flow != nullptr)
+    {
+        ReportAck(queuePair,
+                  ack,
+                  queuePair->ackedBytes - ackedBytes,
+                  queuePair->unackedPsn - unackedPsn);
+    }
+    if (queuePair->repeat != nullptr)
+    {
+        LearnReceived(queuePair, ack);
+    }
+    else if (ack.isNak && !isKnown)
     {
         GoBack(queuePair);
+        ReportLoss(queuePair, false);
     }
     UpdateReady(queuePair);
-    const bool isOver = queuePair->isTransient && queuePair->head == nullptr;
     // Told last: whoever hears of it may post to this very queue pair.
-    while (done != nullptr)
-    {
-        OutgoingMessage* message = done;
-        done = message->next;
-        const MessageId id = message->id;
-        m_transport->Release(message);
-        m_ackedTrace(id, queuePair->src, queuePair->dst);
-        m_transport->Listener().MessageAcked(id);
-    }
-    if (isOver)
-    {
-        m_transport->Release(queuePair);
-    }
+    TellAcked(*queuePair, done);
+    ReleaseIfOver(queuePair);
 }
 
 OutgoingMessage*
 RoceNic::AdvanceAcked(QueuePair* queuePair, uint64_t expected)
 {
     queuePair->unackedPsn = expected;
-    queuePair->lastProgress = m_fabric->Loop().Now();
-    queuePair->backoff = 0;
     OutgoingMessage* const first = queuePair->head;
     OutgoingMessage* last = nullptr;
     while (queuePair->head != nullptr && queuePair->head->EndPsn() <= expected)
@@ -410,6 +364,15 @@ RoceNic::AdvanceAcked(QueuePair* queuePair, uint64_t expected)
         queuePair->sentBytes = queuePair->ackedBytes;
         queuePair->sending = queuePair->head;
     }
+    if (queuePair->isTimed)
+    {
+        RestartTime(queuePair);
+        RearmTimer(queuePair);
+    }
+    if (queuePair->repeat != nullptr)
+    {
+        queuePair->repeat->Acknowledged(expected);
+    }
     if (last == nullptr)
     {
         return nullptr;
@@ -419,76 +382,64 @@ RoceNic::AdvanceAcked(QueuePair* queuePair, uint64_t expected)
 }
 
 void
-RoceNic::GoBack(QueuePair* queuePair)
+RoceNic::TellAcked(const QueuePair& queuePair, OutgoingMessage* done)
 {
-    NS_LOG_LOGIC("queue pair " << queuePair->index << " goes back from packet "
-                               << queuePair->nextPsn << " to " << queuePair->unackedPsn);
-    m_goBackTrace(queuePair->index, static_cast<uint32_t>(queuePair->unackedPsn & PSN_MASK));
-    queuePair->nextPsn = queuePair->unackedPsn;
-    queuePair->sentBytes = queuePair->ackedBytes;
-    queuePair->sending = queuePair->head;
-}
-
-TimePs
-RoceNic::Timeout(const QueuePair& queuePair) const
-{
-    TimePs timeout = m_timeout.GetTimeStep();
-    if (m_timeout.IsNegative())
+    while (done != nullptr)
     {
-        timeout = queuePair.baseTimeout;
-        for (uint16_t hop = 0; hop < queuePair.hops; ++hop)
+        OutgoingMessage* message = done;
+        done = message->next;
+        const MessageId id = message->id;
+        StripedMessage* whole = message->whole;
+        m_transport->Release(message);
+        if (whole != nullptr)
         {
-            timeout += m_fabric->LargestBacklog(queuePair.path[hop]);
+            if (--whole->partsToAck != 0)
+            {
+                continue;
+            }
+            m_transport->Release(whole);
         }
-        for (uint16_t hop = 0; hop < queuePair.ackHops; ++hop)
-        {
-            timeout += m_fabric->LargestBacklog(queuePair.ackPath[hop]);
-        }
+        m_ackedTrace(id, queuePair.src, queuePair.dst);
+        m_transport->Listener().MessageAcked(id);
     }
-    return std::min(timeout, MAX_TIME_PS >> queuePair.backoff) << queuePair.backoff;
-}
-
-void
-RoceNic::ArmTimer(QueuePair* queuePair)
-{
-    if (!queuePair->isTimerPending)
-    {
-        queuePair->isTimerPending = true;
-        m_transport->TimerArmed();
-        m_fabric->Loop().ScheduleTimer(queuePair->lastProgress + Timeout(*queuePair),
-                                       m_timerHandler,
-                                       queuePair->index);
-    }
-}
-
-void
-RoceNic::TimerFired(uint64_t index)
-{
-    QueuePair* queuePair = m_transport->QueuePairAt(static_cast<uint32_t>(index));
-    queuePair->isTimerPending = false;
-    m_transport->TimerOver();
-    if (queuePair->dueAckPsn <= queuePair->unackedPsn)
-    {
-        return; // No ACK is due.
-    }
-    if (m_fabric->Loop().Now() >= queuePair->lastProgress + Timeout(*queuePair))
-    {
-        ++m_counters.timeouts;
-        m_timeoutTrace(queuePair->index, static_cast<uint32_t>(queuePair->unackedPsn & PSN_MASK));
-        queuePair->backoff = std::min<uint8_t>(queuePair->backoff + 1, MAX_BACKOFF);
-        queuePair->lastProgress = m_fabric->Loop().Now();
-        GoBack(queuePair);
-        UpdateReady(queuePair);
-    }
-    ArmTimer(queuePair);
 }
 
 void
 RoceNic::AckCameBack(uint64_t argument)
 {
     m_transport->AckCame();
-    QueuePair* queuePair = m_transport->QueuePairAt(static_cast<uint32_t>(argument >> 32));
-    HandleAck(queuePair, static_cast<uint32_t>(argument & PSN_MASK), false);
+    Acknowledgement ack;
+    ack.queuePair = static_cast<uint32_t>(argument >> 32);
+    ack.psn = static_cast<uint32_t>(argument & PSN_MASK);
+    HandleAck(m_transport->QueuePairAt(ack.queuePair), ack);
+}
+
+void
+RoceNic::EchoCameBack(uint64_t argument)
+{
+    m_transport->AckCame();
+    auto* ack = reinterpret_cast<Acknowledgement*>(argument);
+    HandleAck(m_transport->QueuePairAt(ack->queuePair), *ack);
+    if (ack->notes != nullptr)
+    {
+        m_fabric->Release(ack->notes);
+    }
+    m_transport->Release(ack);
+}
+
+void
+RoceNic::ReleaseIfOver(QueuePair* queuePair)
+{
+    if (!queuePair->isTransient || queuePair->head != nullptr || queuePair->pendingCnps != 0)
+    {
+        return;
+    }
+    if (ControlledFlow* flow = queuePair->flow; flow != nullptr)
+    {
+        std::erase(flow->queuePairs, queuePair);
+        m_transport->ReleaseIfOver(flow);
+    }
+    m_transport->Release(queuePair);
 }
 
 } // namespace ns3

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "roce-nic.h"
 
+#include "../core/errors.h"
 #include "../fabric/fabric.h"
 #include "psn.h"
 #include "roce-transport.h"
@@ -9,6 +10,7 @@
 #include "ns3/enum.h"
 #include "ns3/integer.h"
 #include "ns3/log.h"
+#include "ns3/pointer.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
 
@@ -88,6 +90,41 @@ RoceNic::GetTypeId()
                           UintegerValue(1),
                           MakeUintegerAccessor(&RoceNic::m_qpsPerPeer),
                           MakeUintegerChecker<uint32_t>(0, 4096))
+            .AddAttribute(
+                "QpPolicy",
+                "Whether a message takes the next of the queue pairs to its destination "
+                "or a part of it each of them.",
+                EnumValue(QpPolicy::ROUND_ROBIN),
+                MakeEnumAccessor<QpPolicy>(&RoceNic::m_qpPolicy),
+                MakeEnumChecker(QpPolicy::ROUND_ROBIN, "round_robin", QpPolicy::STRIPED, "striped"))
+            .AddAttribute("Recovery",
+                          "What a sender repeats after a loss: all from the first missing packet "
+                          "on, or what is missing (IRN).",
+                          EnumValue(Recovery::GO_BACK_N),
+                          MakeEnumAccessor<Recovery>(&RoceNic::m_recovery),
+                          MakeEnumChecker(Recovery::GO_BACK_N,
+                                          "go_back_n",
+                                          Recovery::SELECTIVE_REPEAT,
+                                          "selective_repeat"))
+            .AddAttribute("CongestionControl",
+                          "The congestion control of this NIC's queue pairs; none by default.",
+                          PointerValue(),
+                          MakePointerAccessor(&RoceNic::m_control),
+                          MakePointerChecker<CongestionControl>())
+            .AddAttribute("CongestionScope",
+                          "Whether each queue pair has a control of its own, or those to the same "
+                          "rank by the same port share one.",
+                          EnumValue(CongestionScope::QUEUE_PAIR),
+                          MakeEnumAccessor<CongestionScope>(&RoceNic::m_scope),
+                          MakeEnumChecker(CongestionScope::QUEUE_PAIR,
+                                          "queue_pair",
+                                          CongestionScope::PEER,
+                                          "peer"))
+            .AddAttribute("CnpOnAck",
+                          "Whether a congestion notification is a flag in an ACK, not a frame.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&RoceNic::m_isCnpOnAck),
+                          MakeBooleanChecker())
             .AddAttribute("InitialPsn",
                           "Sequence number of a queue pair's first packet, 24 bits.",
                           UintegerValue(0),
@@ -133,7 +170,23 @@ RoceNic::GetTypeId()
             .AddTraceSource("GoBack",
                             "A queue pair sends again from a packet on.",
                             MakeTraceSourceAccessor(&RoceNic::m_goBackTrace),
-                            "ns3::RoceNic::QueuePairTracedCallback");
+                            "ns3::RoceNic::QueuePairTracedCallback")
+            .AddTraceSource("SelectiveRepeat",
+                            "A queue pair sends one missing packet again.",
+                            MakeTraceSourceAccessor(&RoceNic::m_repeatTrace),
+                            "ns3::RoceNic::QueuePairTracedCallback")
+            .AddTraceSource("CnpSent",
+                            "The receiver of a queue pair tells of congestion.",
+                            MakeTraceSourceAccessor(&RoceNic::m_cnpSentTrace),
+                            "ns3::RoceNic::QueuePairTracedCallback")
+            .AddTraceSource("CnpReceived",
+                            "The sender of a queue pair is told of congestion.",
+                            MakeTraceSourceAccessor(&RoceNic::m_cnpReceivedTrace),
+                            "ns3::RoceNic::QueuePairTracedCallback")
+            .AddTraceSource("Rate",
+                            "The control of a queue pair gives another rate, in bit/s.",
+                            MakeTraceSourceAccessor(&RoceNic::m_rateTrace),
+                            "ns3::RoceNic::RateTracedCallback");
     return tid;
 }
 
@@ -142,7 +195,11 @@ RoceNic::RoceNic()
       m_receiveLatencyHandler(*this),
       m_timerHandler(*this),
       m_ackHandler(*this),
-      m_leftHandler(*this)
+      m_echoHandler(*this),
+      m_leftHandler(*this),
+      m_controlHandler(*this),
+      m_paceHandler(*this),
+      m_cnpHandler(*this)
 {
 }
 
@@ -153,6 +210,8 @@ RoceNic::DoDispose()
 {
     m_ports.clear();
     m_peers.clear();
+    m_peerFlows.clear();
+    m_control = nullptr;
     m_fabric = nullptr;
     m_transport = nullptr;
     Object::DoDispose();
@@ -177,6 +236,11 @@ RoceNic::Install(RankId rank, Fabric& fabric, RoceTransport& transport)
     m_rank = rank;
     m_fabric = &fabric;
     m_transport = &transport;
+    if (m_qpPolicy == QpPolicy::STRIPED && m_qpsPerPeer == 0)
+    {
+        throw ConfigError("ns3::RoceNic::QpPolicy: striped needs a number of queue pairs, and "
+                          "ns3::RoceNic::QpsPerPeer makes one for each message");
+    }
     switch (m_ackPolicy)
     {
     case AckPolicy::PER_PACKET:

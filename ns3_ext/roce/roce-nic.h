@@ -2,19 +2,20 @@
 #ifndef ASTRA_ROCE_NIC_H
 #define ASTRA_ROCE_NIC_H
 
+#include "../congestion/congestion-control.h"
 #include "../core/member-handler.h"
 #include "../core/units.h"
 #include "../fabric/frame.h"
+#include "data-port.h"
 #include "policies.h"
 #include "queue-pair.h"
-#include "ready-ring.h"
 #include "wire-format.h"
 
 #include "ns3/nstime.h"
 #include "ns3/object.h"
+#include "ns3/ptr.h"
 #include "ns3/traced-callback.h"
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -28,6 +29,7 @@ namespace ns3
 
 class Fabric;
 class RoceTransport;
+struct ControlledFlow;
 
 /// What a NIC has done that the counters of its ports do not tell.
 struct NicCounters
@@ -41,15 +43,31 @@ struct NicCounters
     int64_t repeatedPackets{0};
     int64_t duplicatePackets{0};  ///< Received once more.
     int64_t outOfOrderPackets{0}; ///< Received after a gap, and dropped.
+    int64_t keptPackets{0};       ///< Received after a gap, and kept.
+    int64_t selectiveRepeats{0};  ///< Sent again by selective repeat.
+    int64_t markedPackets{0};     ///< Data received with an ECN mark.
+    int64_t cnpsSent{0};          ///< Congestion notifications, as frames or in ACKs.
+};
+
+/// What an ACK or NAK tells the sender of a queue pair.
+struct Acknowledgement
+{
+    Acknowledgement* next{nullptr}; ///< Free in its slab.
+    uint32_t queuePair{0};
+    uint32_t psn{0}; ///< 24 bits: the next packet expected.
+    bool isNak{false};
+    bool isMarked{false};
+    FrameNotes* notes{nullptr};
 };
 
 /**
- * A RoCEv2 NIC with reliable connections: RDMA WRITE messages cut into packets, acknowledged, and
- * recovered by go-back-N.
+ * A RoCEv2 NIC with reliable connections: RDMA WRITE messages cut into packets, acknowledged,
+ * controlled, and repeated where they were lost.
  *
  * One object does both halves of a rank: it sends on its queue pairs and receives on those of
  * others. Its data waits in queue pairs and is handed to the ports packet by packet (Fabric asks
- * through FrameSource); ACKs go into the port's queues at once, before all data.
+ * through DataPort); ACKs go into the port's queues at once, before all data. The sources are by
+ * concern: roce-nic-connect, -sender, -recovery, -control, -receiver.
  */
 class RoceNic : public Object, public FrameSink
 {
@@ -63,8 +81,14 @@ class RoceNic : public Object, public FrameSink
     typedef void (*MessageTracedCallback)(uint32_t message, uint32_t src, uint32_t dst);
     /// Signature of the trace sources that tell of a queue pair.
     typedef void (*QueuePairTracedCallback)(uint32_t queuePair, uint32_t psn);
+    /// Signature of the trace source that tells of a rate, in bit/s.
+    typedef void (*RateTracedCallback)(uint32_t queuePair, int64_t rate);
 
-    /// Connect the NIC to its place; called once, before anything is posted.
+    /**
+     * Connect the NIC to its place; called once, before anything is posted.
+     *
+     * @throws ConfigError when the attributes contradict each other.
+     */
     void Install(RankId rank, Fabric& fabric, RoceTransport& transport);
 
     /// Take a message of this rank; it becomes available to the port after the send latency.
@@ -78,31 +102,6 @@ class RoceNic : public Object, public FrameSink
     }
 
   private:
-    /// The data of one of the NIC's ports: a round robin for each priority.
-    class DataPort : public FrameSource
-    {
-      public:
-        DataPort(RoceNic& nic, ChannelId port)
-            : m_nic(nic),
-              m_port(port)
-        {
-        }
-
-        uint32_t ReadyMask() const override;
-        Frame* NextFrame(uint8_t priority) override;
-        void LastFrameStarted(TimePs end) override;
-        void Insert(QueuePair* queuePair);
-        void Remove(QueuePair* queuePair);
-
-      private:
-        RoceNic& m_nic;
-        ChannelId m_port;
-        uint32_t m_ready{0}; ///< Bit p is set while ring p has queue pairs.
-        std::array<ReadyRing, PRIORITIES> m_ring;
-        OutgoingMessage* m_lastStarted{nullptr};
-        RankId m_lastDestination{0};
-    };
-
     friend class DataPort;
 
     /// The queue pairs to one destination at one priority.
@@ -112,34 +111,96 @@ class RoceNic : public Object, public FrameSink
         uint32_t nextNumber{0};
     };
 
+    /// A packet that may be sent now.
+    struct Packet
+    {
+        OutgoingMessage* message;
+        uint64_t psn;
+    };
+
     void DoDispose() override;
     void SetHeaderBytes(int64_t bytes);
     void SetAckBytes(int64_t bytes);
 
+    // Queue pairs: choice, ways, figures.
+    QueuePair* SelectQueuePair(const MessageRequest& request);
+    QueuePair* Connect(const MessageRequest& request, uint32_t number);
+    void SetWays(QueuePair* queuePair);
+    void SetWindow(QueuePair* queuePair, TimePs roundTrip) const;
+    void SetFlow(QueuePair* queuePair, TimePs roundTrip);
+    bool IsLossy(const ChannelId* path, uint16_t hops) const;
+    bool HasDropped(const QueuePair& queuePair) const;
+    TimePs PathLatency(const ChannelId* path, uint16_t hops) const;
+    TimePs UnloadedRoundTrip(const QueuePair& queuePair, const Way& way) const;
+    uint32_t TelemetryBytes(const QueuePair& queuePair) const;
+
     // Sender.
     void Submit(const MessageRequest& request);
     void SendLatencyPassed(uint64_t unused);
-    QueuePair* SelectQueuePair(const MessageRequest& request);
-    QueuePair* Connect(const MessageRequest& request, uint32_t number);
-    bool CanSend(const QueuePair& queuePair) const;
+    void SubmitPart(QueuePair* queuePair, MessageId id, ByteCount size, StripedMessage* whole);
+    bool HasPacket(const QueuePair& queuePair) const;
+    bool IsPaced(const QueuePair& queuePair) const;
     bool IsWindowFull(const QueuePair& queuePair) const;
+    bool IsAckDue(const QueuePair& queuePair) const;
     void UpdateReady(QueuePair* queuePair);
-    Frame* BuildDataFrame(QueuePair* queuePair);
-    void HandleAck(QueuePair* queuePair, uint32_t psn, bool isNak);
+    void SetReady(QueuePair* queuePair, bool isReady);
+    Packet NextPacket(const QueuePair& queuePair) const;
+    Frame* BuildDataFrame(QueuePair* queuePair, const Packet& packet);
+    void TakeWay(const QueuePair& queuePair, const DataPort& port, Frame& frame) const;
+    void LastPacketStarted(OutgoingMessage& message, RankId destination, TimePs end);
+    void MessageHasLeft(uint64_t idAndDestination);
+    void HandleAck(QueuePair* queuePair, const Acknowledgement& ack);
     /// Take note of an ACK; returns the list of messages that are thereby done.
     OutgoingMessage* AdvanceAcked(QueuePair* queuePair, uint64_t expected);
-    void GoBack(QueuePair* queuePair);
-    void ArmTimer(QueuePair* queuePair);
-    void TimerFired(uint64_t index);
+    void TellAcked(const QueuePair& queuePair, OutgoingMessage* done);
     void AckCameBack(uint64_t argument);
-    void MessageHasLeft(uint64_t idAndDestination);
+    void EchoCameBack(uint64_t argument);
+    void ReleaseIfOver(QueuePair* queuePair);
+
+    // Recovery.
+    void GoBack(QueuePair* queuePair);
+    void LearnReceived(QueuePair* queuePair, const Acknowledgement& ack);
+    void Recover(QueuePair* queuePair);
+    void AdvanceRepeat(QueuePair* queuePair) const;
+    void PacketRepeated(QueuePair* queuePair, uint64_t psn);
+    void RestartTime(QueuePair* queuePair) const;
+    void ArmTimer(QueuePair* queuePair);
+    void RearmTimer(QueuePair* queuePair);
+    void TimerFired(uint64_t serialAndIndex);
+    void TimedOut(QueuePair* queuePair);
     TimePs Timeout(const QueuePair& queuePair) const;
-    TimePs UnloadedRoundTrip(const QueuePair& queuePair) const;
-    TimePs PathLatency(const ChannelId* path, uint16_t hops) const;
+
+    // Congestion control.
+    void CountFlow(QueuePair* queuePair) const;
+    void PacketStarted(QueuePair* queuePair, Frame& frame);
+    void ReportAck(QueuePair* queuePair,
+                   const Acknowledgement& ack,
+                   ByteCount newlyAcked,
+                   uint64_t packets);
+    void ReportLoss(QueuePair* queuePair, bool isTimeout);
+    void ReceiveCnp(QueuePair* queuePair);
+    void ControlSpoke(ControlledFlow* flow);
+    void UpdateFlow(ControlledFlow* flow);
+    void ArmControlTimer(ControlledFlow* flow);
+    void ControlTimerFired(uint64_t serialAndIndex);
+    void PaceTimerFired(uint64_t index);
 
     // Receiver.
-    void ReceiveData(QueuePair* queuePair, const Frame& frame);
+    void ReceiveData(QueuePair* queuePair, Frame& frame);
+    void ReceiveOutOfOrder(QueuePair* queuePair, Frame& frame, uint64_t psn);
+    void Keep(QueuePair* queuePair, const Frame& frame, uint64_t psn);
+    void Answer(QueuePair* queuePair, Frame& frame, FrameKind kind);
+    void TakeEcho(QueuePair* queuePair, Frame& frame);
+    bool IsEchoing() const;
+    bool IsAckDueAfter(const QueuePair& queuePair) const;
+    void NotifyCongestion(QueuePair* queuePair);
+    void CnpDelayPassed(uint64_t index);
+    void SendCnp(QueuePair* queuePair);
     void Acknowledge(QueuePair* queuePair, FrameKind kind);
+    void AcknowledgeOutOfBand(QueuePair* queuePair, bool isMarked, FrameNotes* notes);
+    Frame* NewReverseFrame(const QueuePair& queuePair, FrameKind kind);
+    void Deliver(QueuePair* queuePair);
+    void TellDelivered(MessageId id, ByteCount bytes);
     void ReceiveLatencyPassed(uint64_t unused);
 
     // Attributes.
@@ -151,6 +212,11 @@ class RoceNic : public Object, public FrameSink
     WindowPolicy m_windowPolicy{WindowPolicy::NONE};
     uint64_t m_window{0};
     uint32_t m_qpsPerPeer{1};
+    QpPolicy m_qpPolicy{QpPolicy::ROUND_ROBIN};
+    Recovery m_recovery{Recovery::GO_BACK_N};
+    Ptr<CongestionControl> m_control;
+    CongestionScope m_scope{CongestionScope::QUEUE_PAIR};
+    bool m_isCnpOnAck{false};
     uint32_t m_initialPsn{0};
     Time m_timeout;
     Time m_sendLatency;
@@ -165,7 +231,9 @@ class RoceNic : public Object, public FrameSink
     uint64_t m_ackAfter{1};
     std::map<ChannelId, std::unique_ptr<DataPort>> m_ports;
     std::unordered_map<uint64_t, Peer> m_peers; ///< By destination and priority.
-    std::deque<MessageRequest> m_submitted;     ///< Wait for the send latency, in order.
+    /// Under CongestionScope peer, by destination and first port.
+    std::unordered_map<uint64_t, ControlledFlow*> m_peerFlows;
+    std::deque<MessageRequest> m_submitted; ///< Wait for the send latency, in order.
     /// Wait for the receive latency, in order: message and its bytes.
     std::deque<std::pair<MessageId, ByteCount>> m_arrived;
     NicCounters m_counters;
@@ -174,7 +242,11 @@ class RoceNic : public Object, public FrameSink
     MemberHandler<RoceNic, &RoceNic::ReceiveLatencyPassed> m_receiveLatencyHandler;
     MemberHandler<RoceNic, &RoceNic::TimerFired> m_timerHandler;
     MemberHandler<RoceNic, &RoceNic::AckCameBack> m_ackHandler;
+    MemberHandler<RoceNic, &RoceNic::EchoCameBack> m_echoHandler;
     MemberHandler<RoceNic, &RoceNic::MessageHasLeft> m_leftHandler;
+    MemberHandler<RoceNic, &RoceNic::ControlTimerFired> m_controlHandler;
+    MemberHandler<RoceNic, &RoceNic::PaceTimerFired> m_paceHandler;
+    MemberHandler<RoceNic, &RoceNic::CnpDelayPassed> m_cnpHandler;
 
     TracedCallback<uint32_t, uint32_t, uint32_t> m_postedTrace;
     TracedCallback<uint32_t, uint32_t, uint32_t> m_sentTrace;
@@ -182,6 +254,10 @@ class RoceNic : public Object, public FrameSink
     TracedCallback<uint32_t, uint32_t, uint32_t> m_deliveredTrace;
     TracedCallback<uint32_t, uint32_t> m_timeoutTrace;
     TracedCallback<uint32_t, uint32_t> m_goBackTrace;
+    TracedCallback<uint32_t, uint32_t> m_repeatTrace;
+    TracedCallback<uint32_t, uint32_t> m_cnpSentTrace;
+    TracedCallback<uint32_t, uint32_t> m_cnpReceivedTrace;
+    TracedCallback<uint32_t, int64_t> m_rateTrace;
 };
 
 } // namespace ns3

@@ -73,8 +73,8 @@ RoceTransport::NewQueuePair(RankId src, RankId dst, uint32_t number)
     const uint32_t ranks = m_platform.Ranks();
     queuePair->ringKey = (static_cast<uint64_t>((dst + ranks - src - 1) % ranks) << 32) | number;
     m_routes.FindPath(FlowIdentity{src, dst, number}, m_scratchPath);
-    queuePair->path = StorePath(m_scratchPath);
-    queuePair->hops = static_cast<uint16_t>(m_scratchPath.size());
+    queuePair->way.path = StorePath(m_scratchPath);
+    queuePair->way.hops = static_cast<uint16_t>(m_scratchPath.size());
     m_routes.FindPath(FlowIdentity{dst, src, number}, m_scratchPath);
     queuePair->ackPath = StorePath(m_scratchPath);
     queuePair->ackHops = static_cast<uint16_t>(m_scratchPath.size());
@@ -88,6 +88,50 @@ RoceTransport::Release(QueuePair* queuePair)
     m_byIndex[queuePair->index] = nullptr;
     m_freeIndices.push_back(queuePair->index);
     m_queuePairs.Give(queuePair);
+}
+
+ControlledFlow*
+RoceTransport::NewFlow()
+{
+    ControlledFlow* flow = m_flows.Take();
+    if (m_freeFlows.empty())
+    {
+        flow->index = static_cast<uint32_t>(m_flowByIndex.size());
+        m_flowByIndex.push_back(flow);
+    }
+    else
+    {
+        flow->index = m_freeFlows.back();
+        m_freeFlows.pop_back();
+        m_flowByIndex[flow->index] = flow;
+    }
+    ++m_flowCount;
+    return flow;
+}
+
+void
+RoceTransport::ReleaseIfOver(ControlledFlow* flow)
+{
+    if (flow->isShared || !flow->queuePairs.empty() || flow->pendingTimers != 0)
+    {
+        return;
+    }
+    m_slowedFlowsGone += flow->control->HasActed() ? 1 : 0;
+    flow->control.reset();
+    m_flowByIndex[flow->index] = nullptr;
+    m_freeFlows.push_back(flow->index);
+    m_flows.Give(flow);
+}
+
+int64_t
+RoceTransport::SlowedFlows() const
+{
+    return m_slowedFlowsGone + std::count_if(m_flowByIndex.begin(),
+                                             m_flowByIndex.end(),
+                                             [](const ControlledFlow* flow) {
+                                                 return flow != nullptr &&
+                                                        flow->control->HasActed();
+                                             });
 }
 
 NicCounters
@@ -106,6 +150,10 @@ RoceTransport::TotalCounters() const
         total.repeatedPackets += counters.repeatedPackets;
         total.duplicatePackets += counters.duplicatePackets;
         total.outOfOrderPackets += counters.outOfOrderPackets;
+        total.keptPackets += counters.keptPackets;
+        total.selectiveRepeats += counters.selectiveRepeats;
+        total.markedPackets += counters.markedPackets;
+        total.cnpsSent += counters.cnpsSent;
     }
     return total;
 }

@@ -5,6 +5,8 @@
 #include "../core/message-network.h"
 #include "../core/slab.h"
 #include "../fabric/route-table.h"
+#include "controlled-flow.h"
+#include "outgoing-message.h"
 #include "queue-pair.h"
 #include "roce-nic.h"
 
@@ -61,9 +63,54 @@ class RoceTransport : public MessageNetwork
         m_messages.Give(message);
     }
 
+    StripedMessage* NewStripedMessage()
+    {
+        return m_stripedMessages.Take();
+    }
+
+    void Release(StripedMessage* message)
+    {
+        m_stripedMessages.Give(message);
+    }
+
+    Acknowledgement* NewAcknowledgement()
+    {
+        return m_acknowledgements.Take();
+    }
+
+    void Release(Acknowledgement* ack)
+    {
+        m_acknowledgements.Give(ack);
+    }
+
+    /// A flow without a control yet.
+    ControlledFlow* NewFlow();
+
+    ControlledFlow* FlowAt(uint32_t index)
+    {
+        return m_flowByIndex[index];
+    }
+
+    /// Let a flow go that has no queue pair and no timer any more, and is nobody's to share.
+    void ReleaseIfOver(ControlledFlow* flow);
+
+    /// Flows that ever had a control.
+    int64_t ControlledFlows() const
+    {
+        return m_flowCount;
+    }
+
+    /// Flows whose control ever held them back.
+    int64_t SlowedFlows() const;
+
     MessageListener& Listener()
     {
         return *m_listener;
+    }
+
+    RouteTable& Routes()
+    {
+        return m_routes;
     }
 
     const PlatformDescription& Platform() const
@@ -125,8 +172,15 @@ class RoceTransport : public MessageNetwork
     MessageListener* m_listener{nullptr};
     Slab<QueuePair> m_queuePairs;
     Slab<OutgoingMessage> m_messages;
+    Slab<StripedMessage> m_stripedMessages;
+    Slab<Acknowledgement> m_acknowledgements;
+    Slab<ControlledFlow> m_flows;
     std::vector<QueuePair*> m_byIndex;
     std::vector<uint32_t> m_freeIndices;
+    std::vector<ControlledFlow*> m_flowByIndex;
+    std::vector<uint32_t> m_freeFlows;
+    int64_t m_flowCount{0};
+    int64_t m_slowedFlowsGone{0};
     std::deque<std::vector<ChannelId>> m_pathBlocks;
     std::vector<ChannelId> m_scratchPath;
     uint64_t m_connectionCount{0};

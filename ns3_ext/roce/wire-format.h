@@ -36,8 +36,12 @@ constexpr uint32_t DATA_OVERHEAD =
 /// An acknowledgement, positive or negative.
 constexpr uint32_t ACK_LINE = DATA_OVERHEAD + AETH;
 
+/// A congestion notification packet: 16 bytes, all reserved, behind the BTH.
+constexpr uint32_t CNP_LINE = DATA_OVERHEAD + 16;
+
 static_assert(DATA_OVERHEAD == 82);
 static_assert(ACK_LINE == 86);
+static_assert(CNP_LINE == 98);
 } // namespace wire
 
 /// Line bytes of a transport's packets: RoCEv2's own, or fixed ones instead.

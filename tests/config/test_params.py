@@ -24,8 +24,10 @@ def key_paths(tree: dict[str, Any], table: str = "") -> Iterator[str]:
 
 
 def test_every_key_of_a_resolved_scenario_is_a_parameter() -> None:
-    kinds = ("zion", "ring")
+    controls = ("dcqcn", "hpcc", "timely", "swift", "dctcp")
+    kinds = ("zion", "ring", "torus", "fat_tree", "dgx_h100")
     also = [
+        "platform.routing=hook",
         "system.max_active_collectives=2",
         "collective.all_reduce=hierarchical",
         "transport.qps_per_peer=2",
@@ -34,6 +36,7 @@ def test_every_key_of_a_resolved_scenario_is_a_parameter() -> None:
         "switch.forwarding=cut_through",
     ]
     scenarios = [load_scenario({}, [f"platform.kind={kind}", *also]) for kind in kinds]
+    scenarios += [load_scenario({}, [f"transport.congestion_control={control}"]) for control in controls]
     keys = {key for scenario in scenarios for key in key_paths(scenario.resolved())}
     listed = {row.key for row in parameter_table() if not row.key.startswith("workload.")}
     assert keys == listed

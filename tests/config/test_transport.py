@@ -47,6 +47,8 @@ def test_the_hpcc_sim_preset_is_for_switches_too() -> None:
     assert switch.ecn_kmax is not None
     gigabits = (25, 100, 200, 400, 800)
     assert [switch.ecn_kmin.at(rate * 10**9) for rate in gigabits] == [100_000, 400_000, 600_000, 800_000, 800_000]
+    dcqcn = scenario.transport.dcqcn
+    assert (dcqcn.increase_timer, dcqcn.byte_counter, dcqcn.additive_increase) == (900 * 10**6, None, 50 * 10**6)
     assert [switch.ecn_kmax.at(rate * 10**9) for rate in gigabits] == [
         400_000,
         1_600_000,
@@ -71,13 +73,32 @@ def test_given_keys_of_other_tables_override_a_preset_too() -> None:
     assert (switch.buffer, switch.xon_offset) == (8_000_000, 3072)
 
 
+def test_a_given_key_of_a_control_leaves_the_presets_others() -> None:
+    given = {"transport": {"preset": "hpcc_sim", "dcqcn": {"min_rate": "1Gbps"}}}
+    dcqcn = load_scenario(given).transport.dcqcn
+    assert (dcqcn.min_rate, dcqcn.increase_timer, dcqcn.clamp_target) == (10**9, 900 * 10**6, False)
+
+
+def test_an_attribute_of_a_control_stands_for_its_key() -> None:
+    defaults = {
+        "ns3::Dcqcn::AdditiveIncrease": "50Mbps",
+        "ns3::Dcqcn::ByteCounter": 0,
+        "ns3::Dcqcn::ClampTarget": False,
+    }
+    dcqcn = load_scenario({"ns3": {"defaults": defaults}}).transport.dcqcn
+    assert (dcqcn.additive_increase, dcqcn.byte_counter, dcqcn.clamp_target) == (50 * 10**6, None, False)
+    with pytest.raises(ConfigError, match=r"sets what transport\.dcqcn\.byte_counter = '1MB' sets"):
+        load_scenario({"ns3": {"defaults": defaults}, "transport": {"dcqcn": {"byte_counter": "1MB"}}})
+
+
 @pytest.mark.parametrize(
     ("override", "gone"),
     [
         ("switch.ecn=false", "ecn_kmin"),
-        ("switch.pfc=false", "reserve"),
-        ("switch.buffer=unlimited", "xon_offset"),
+        ("switch.pfc=false", "xon_offset"),
+        ("switch.buffer=unlimited", "reserve"),
         ("transport.congestion_control=none", "cnp"),
+        ("transport.congestion_control=hpcc", "dcqcn"),
     ],
 )
 def test_what_a_preset_says_goes_where_it_means_nothing(override: str, gone: str) -> None:

@@ -124,6 +124,7 @@ def test_ports_of_another_way_are_not_compared() -> None:
     trial, other = new_trial("hpcc"), Telemetry()
     busy = [(BASE, LINE * BASE // 8 // 10**12, 50_000)] * 3
     one = Telemetry()
+    other.step(busy)  # later than the first, so that only the way tells them apart
     trial.ack(0, acked_psn=1, sent_psn=9, telemetry=one.step(busy), path=1)
     trial.ack(0, acked_psn=2, sent_psn=9, telemetry=other.step(busy), path=2)
     trial.ack(0, acked_psn=3, sent_psn=9, telemetry=other.step(busy)[:2], path=2)

@@ -90,6 +90,16 @@ def test_it_rises_below_t_low_whatever_the_gradient() -> None:
     assert trial.rate_bps == before + 5 * 10**7
 
 
+def test_between_the_thresholds_it_rises_with_a_gradient_of_zero_and_falls_with_a_positive_one() -> None:
+    trial = new_trial("timely", GradientWeight="1")
+    rates = []
+    for k, round_trip in enumerate([1000, 100, 100, 105]):
+        trial.ack(k * US, newly_acked_bytes=16_384, round_trip_ps=round_trip * US + SERIALIZATION)
+        rates.append(trial.rate_bps)
+    delta = 10**7
+    assert rates[1:] == [rates[0] + delta, rates[0] + 2 * delta, round((rates[0] + 2 * delta) * (1 - 0.8 * 5 / 20))]
+
+
 def test_acks_without_a_round_trip_only_count_bytes() -> None:
     trial = new_trial("timely")
     trial.ack(0, newly_acked_bytes=10**6)

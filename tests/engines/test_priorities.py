@@ -69,7 +69,8 @@ def test_a_high_priority_takes_about_as_long_as_alone(overrides: tuple[str, ...]
 def test_a_high_priority_overtakes_in_the_queue_of_a_switch() -> None:
     """Four ranks share one link up: what waits for it is in the switch, and no NIC could let anything pass there."""
     keys = ("kind=leaf_spine", "ranks=8", "ranks_per_leaf=4", "spines=1")
-    overrides = (*(f"platform.{key}" for key in keys), "collective.all_reduce=direct")
+    deep = ("switch.buffer=unlimited", "collective.all_reduce=direct", "transport.congestion_control=none")
+    overrides = (*(f"platform.{key}" for key in keys), *deep)
     alone, high, low = run(overrides, 6, with_bulk=False), run(overrides, 6), run(overrides, 0)
     queue_ps = low.max_queue_bytes * 8 * 10
     assert queue_ps > 10 * alone.urgent_ps

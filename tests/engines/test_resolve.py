@@ -136,6 +136,32 @@ def test_a_key_of_the_nic_is_an_attribute(override: str, attribute: str, text: s
     assert attributes(override) == {f"ns3::RoceNic::{attribute}": text}
 
 
+@pytest.mark.parametrize(
+    ("override", "attribute", "text"),
+    [
+        ("transport.dcqcn.byte_counter=off", "ns3::Dcqcn::ByteCounter", "0"),
+        ("transport.dcqcn.min_rate=1Gbps", "ns3::Dcqcn::MinRate", "1000000000bps"),
+        ("transport.hpcc.max_stage=3", "ns3::Hpcc::MaxStage", "3"),
+        ("transport.timely.low_threshold=20us", "ns3::Timely::LowThreshold", "20000000ps"),
+        ("transport.swift.decrease=0.5", "ns3::Swift::Decrease", "0.5"),
+    ],
+)
+def test_a_key_of_the_control_in_use_is_an_attribute(override: str, attribute: str, text: str) -> None:
+    control = override.split(".")[1]
+    assert attributes(f"transport.congestion_control={control}", override) == {attribute: text}
+
+
+def test_telemetry_is_hpccs() -> None:
+    assert model().telemetry_bytes == 0
+    assert model("transport.congestion_control=hpcc").telemetry_bytes == 42
+    assert model("transport.congestion_control=hpcc", "transport.hpcc.telemetry_size=0B").telemetry_bytes == 0
+
+
+def test_striping_is_known_to_results() -> None:
+    assert model("transport.qps_per_peer=4", "transport.qp_policy=striped").is_striped
+    assert not model("transport.qps_per_peer=4").is_striped
+
+
 def test_keys_that_depend_on_another() -> None:
     weights = attributes("switch.scheduling=dwrr", "switch.weights=[4,3,2,1,1,1,1]")
     assert weights["ns3::FabricSwitch::Weights"] == "4,3,2,1,1,1,1"

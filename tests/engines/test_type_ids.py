@@ -25,8 +25,12 @@ def test_every_attribute_and_trace_source_says_what_it_is(name: str) -> None:
 
 def test_the_nic_and_the_device_have_trace_sources() -> None:
     moments = {f"Message{moment}" for moment in ("Posted", "Sent", "Delivered", "Acked")}
-    assert set(native.trace_sources("ns3::RoceNic")) == moments | {"Timeout", "GoBack"}
-    assert set(native.trace_sources("ns3::FabricDevice")) == {"Enqueue", "PhyTxBegin", "PhyRxEnd", "PhyTxDrop"}
+    assert set(native.trace_sources("ns3::RoceNic")) == moments | {
+        *("Timeout", "GoBack", "SelectiveRepeat"),
+        *("CnpSent", "CnpReceived", "Rate"),
+    }
+    frames = {"Enqueue", "PhyTxBegin", "PhyRxEnd", "PhyTxDrop", "EcnMark", "BufferDrop"}
+    assert set(native.trace_sources("ns3::FabricDevice")) == frames | {"PfcPause", "PfcResume"}
 
 
 def test_defaults_are_those_of_the_scenario() -> None:
@@ -46,6 +50,11 @@ def test_defaults_are_those_of_the_scenario() -> None:
         "WindowPolicy": model.window_policy.name.lower(),
         "Window": str(model.window_bytes),
         "QpsPerPeer": str(model.qps_per_peer),
+        "QpPolicy": scenario.transport.qp_policy,
+        "Recovery": scenario.transport.recovery,
+        "CongestionControl": "0",  # a pointer to the one that model.congestion_control names
+        "CongestionScope": scenario.transport.cc_scope,
+        "CnpOnAck": str(scenario.transport.cnp == "ack_flag").lower(),
         "InitialPsn": "0",
         "SendLatency": f"+{model.send_latency_ps}ps",
         "ReceiveLatency": f"+{model.receive_latency_ps}ps",

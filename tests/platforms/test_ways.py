@@ -3,31 +3,11 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra_py.config import load_scenario
-from astra_py.engines.routes import route_paths
-from astra_py.platforms import Platform, build_platform
-
-
-def ways_of(platform: Platform, seed: int = 1) -> dict[tuple[int, int], list[str]]:
-    """Names of the nodes on the way of each pair of ranks, the ranks included."""
-    pairs = [(src, dst) for src in range(platform.ranks) for dst in range(platform.ranks) if src != dst]
-    src, dst = np.array(pairs, np.int32).T
-    ptr, channel = route_paths(platform, seed, src, dst, np.zeros(len(pairs), np.int32))
-    arrays = platform.arrays()
-    receiver = np.where(channel % 2 == 0, arrays.link_b[channel // 2], arrays.link_a[channel // 2])
-    nodes = [[arrays.node_names[node] for node in receiver[low:high]] for low, high in pairwise(ptr)]
-    return {pair: [f"rank{pair[0]}", *way] for pair, way in zip(pairs, nodes, strict=True)}
-
-
-def without_numbers(way: list[str]) -> list[str]:
-    return [name.rstrip("0123456789") for name in way]
+from platform_cases import built, ways_of, without_numbers
 
 
 @given(
@@ -39,7 +19,7 @@ def without_numbers(way: list[str]) -> list[str]:
 )
 def test_ways_over_machines(nodes: int, per_node: int, nodes_per_leaf: int, kind: str, seed: int) -> None:
     keys = (f"nodes={nodes}", f"accelerators_per_node={per_node}", f"ranks_per_leaf={per_node * nodes_per_leaf}")
-    platform = build_platform(load_scenario({}, [f"platform.{key}" for key in (f"kind={kind}", *keys)]).platform)
+    platform = built(f"kind={kind}", *keys)
     if platform.ranks == 1:
         return
     for (src, dst), way in ways_of(platform, seed).items():
@@ -57,6 +37,5 @@ def test_ways_over_machines(nodes: int, per_node: int, nodes_per_leaf: int, kind
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 7, 8])
 def test_a_ring_goes_the_shorter_way(ranks: int) -> None:
-    scenario = load_scenario({}, ["platform.kind=ring", f"platform.ranks={ranks}"])
-    for (src, dst), way in ways_of(build_platform(scenario.platform)).items():
+    for (src, dst), way in ways_of(built("kind=ring", f"ranks={ranks}")).items():
         assert len(way) - 1 == min((dst - src) % ranks, (src - dst) % ranks)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from astra_py.engines.base import AckPolicy, TransportModel, WindowPolicy
-from astra_py.results.traffic import Traffic, implied_line_bytes
+from astra_py.results.traffic import ControlFrames, Traffic, implied_line_bytes
 from recurrences import packet_lines
 from result_cases import TRANSPORT
 
@@ -36,7 +36,13 @@ def messages_of(*sizes: int, efficiency: float = 0.0) -> tuple[Traffic, np.ndarr
 def line_bytes(transport: TransportModel, *sizes: int, efficiency: float = 0.0) -> list[int]:
     """Line bytes on the channel there and the one back."""
     traffic, channels = messages_of(*sizes, efficiency=efficiency)
-    return implied_line_bytes(traffic, transport, channels, None).tolist()
+    return implied_line_bytes(traffic, transport, channels, acks_of(traffic, transport)).tolist()
+
+
+def acks_of(traffic: Traffic, transport: TransportModel) -> ControlFrames:
+    """The control frames of the two channels: acknowledgements on the way back."""
+    acks = traffic.on_channels(traffic.per_flow(traffic.acks(transport)), 2, back=True)
+    return ControlFrames(acks, _column(0, 0), _column(0, 0))
 
 
 @given(st.integers(0, 30_000), st.sampled_from([64, 1000, 1022, 4096]))
@@ -60,7 +66,7 @@ def test_a_scale_up_way_has_its_own_packets_and_no_acknowledgement_frames(
 
 def test_an_acknowledgement_that_crosses_a_scale_up_link_is_a_flit_there() -> None:
     traffic, _ = messages_of(4096)
-    mixed = implied_line_bytes(traffic, TRANSPORT, np.array([0.0, 0.5]), None)
+    mixed = implied_line_bytes(traffic, TRANSPORT, np.array([0.0, 0.5]), acks_of(traffic, TRANSPORT))
     assert mixed.tolist() == [sum(packet_lines(4096, 1000)), 5 * 32]
 
 
@@ -69,6 +75,20 @@ def test_a_given_header_replaces_rocev2s_own_and_its_padding() -> None:
     assert [line_bytes(transport, size)[0] for size in (0, 1, 1000, 1001)] == [36, 37, 1036, 1073]
     assert line_bytes(transport, 1)[1] == 48
     assert line_bytes(TRANSPORT, 1)[1] == 86
+
+
+def test_notifications_and_pauses_have_sizes_of_their_own() -> None:
+    traffic, channels = messages_of(1000)
+    control = ControlFrames(_column(0, 1), _column(0, 3), _column(2, 0))
+    assert implied_line_bytes(traffic, TRANSPORT, channels, control).tolist() == [1098 + 2 * 84, 86 + 3 * 98]
+    # CNPs are flits where they cross a scale-up link, as acknowledgements are
+    assert implied_line_bytes(traffic, TRANSPORT, np.array([0.0, 0.5]), control)[1] == 4 * 32
+
+
+def test_telemetry_is_in_every_packet_and_in_its_acknowledgement() -> None:
+    transport = replace(TRANSPORT, telemetry_bytes=42)
+    assert line_bytes(transport, 2000) == [2 * (1082 + 42) + 16, 2 * (86 + 42)]
+    assert line_bytes(replace(transport, header_bytes=36, ack_bytes=48), 2000) == [2 * (1036 + 42), 2 * (48 + 42)]
 
 
 def test_sizes_beyond_32_bits_are_exact() -> None:
@@ -135,5 +155,45 @@ def test_sums_are_those_of_integers(messages: list[tuple[int, int]]) -> None:
     none = np.zeros(0, dtype=np.int32)
     four = np.zeros(4, dtype=np.int32)
     ptr = np.zeros(5, dtype=np.int64)
-    traffic = Traffic(weight, flow, four, four, four, ptr, none, ptr, none, four > 0)
+    traffic = Traffic(weight, flow, np.arange(len(flow)), four, four, four, ptr, none, ptr, none, four > 0)
     assert traffic.per_flow(weight).tolist() == [sum(w for f, w in messages if f == i) for i in range(4)]
+
+
+def striped(*sizes: int, queue_pairs: int = 4) -> Traffic:
+    """Messages of two pairs of ranks in turn, each split over its queue pairs."""
+
+    def way(src: np.ndarray, dst: np.ndarray, qp: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.arange(len(src) + 1, dtype=np.int64), np.where(src < 2, 0, 1).astype(np.int32)
+
+    src = np.arange(len(sizes), dtype=np.int32) % 2
+    priority = np.zeros(len(sizes), dtype=np.uint8)
+    return Traffic.on_routes(
+        _column(*sizes), src, src + 2, priority, queue_pairs, way, np.zeros(2), striped_payload=1000
+    )
+
+
+def test_a_striped_message_is_split_over_the_next_queue_pairs() -> None:
+    traffic = striped(9500, 0, 1001, 4000, 1)
+    assert traffic.whole.tolist() == [0, 0, 0, 0, 1, 2, 2, 3, 3, 3, 3, 4]
+    # 10 packets are 3, 3, 2 and 2, the last of which is short; what has fewer packets takes fewer queue pairs
+    assert traffic.size_bytes.tolist() == [3000, 3000, 2000, 1500, 0, 1000, 1, 1000, 1000, 1000, 1000, 1]
+    queue_pair = traffic.flow_qp[traffic.flow]
+    assert queue_pair.tolist() == [0, 1, 2, 3, 0, 0, 1, 1, 2, 3, 0, 2]
+    assert traffic.flow_src[traffic.flow].tolist() == [0] * 4 + [1] + [0, 0] + [1] * 4 + [0]
+    assert traffic.of_whole(np.array([2, 0, 4])).tolist() == [5, 6, 0, 1, 2, 3, 11]
+
+
+@given(st.lists(st.integers(0, 20_000), min_size=1, max_size=9), st.integers(1, 5))
+def test_striping_keeps_packets_and_bytes(sizes: list[int], queue_pairs: int) -> None:
+    traffic, whole = striped(*sizes, queue_pairs=queue_pairs), striped(*sizes, queue_pairs=1)
+    assert np.bincount(traffic.whole, traffic.size_bytes).tolist() == sizes
+    assert np.bincount(traffic.whole, traffic.packets(TRANSPORT)).tolist() == whole.packets(TRANSPORT).tolist()
+    assert np.bincount(traffic.whole).max() <= queue_pairs
+
+
+def test_each_part_of_a_striped_message_has_a_first_packet() -> None:
+    traffic = striped(4000)
+    line = implied_line_bytes(
+        traffic, TRANSPORT, np.zeros(2), ControlFrames(_column(0, 0), _column(0, 0), _column(0, 0))
+    )
+    assert line[0] == 4 * (1000 + 82 + 16)

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The values of ``platform.kind``, by what they have, and the conditions that come from it."""
+
+from __future__ import annotations
+
+from astra_py.config.condition import Condition
+
+__all__ = [
+    "DIRECT",
+    "FORWARDING",
+    "KINDS",
+    "LEAVES",
+    "MACHINES",
+    "NICS",
+    "RAILS",
+    "WHOLE_LEAVES",
+    "are_nics_nodes",
+    "only_kinds",
+]
+
+#: Machines on a leaf switch for each rail, below spines.
+RAILS = ("rail_optimized", "dgx_a100", "dgx_h100")
+#: Accelerators in machines.
+MACHINES = ("zion", "zionex", "rail_only", *RAILS)
+#: Machines that may have another number of NICs than of accelerators.
+NICS = ("zionex", "rail_only", *RAILS)
+#: Leaves below spines.
+LEAVES = ("leaf_spine", "fat_tree", "zion", "zionex", *RAILS)
+#: Leaves that hold whole machines, or ranks without machines.
+WHOLE_LEAVES = ("leaf_spine", "fat_tree", "zion", "zionex")
+#: Accelerators linked to each other.
+DIRECT = ("ring", "torus", "fully_connected")
+#: Accelerators that have to forward.
+FORWARDING = (*DIRECT, "rail_only")
+KINDS = ("single_switch", *DIRECT, "leaf_spine", "fat_tree", *MACHINES)
+
+
+def only_kinds(*kinds: str) -> Condition:
+    """Return the condition that ``platform.kind`` is one of ``kinds``."""
+    *others, last = map(repr, kinds)
+    listed = f"{', '.join(others)} or {last}" if others else last
+    return Condition("kind", f"platform.kind = {listed}", kinds.__contains__)
+
+
+def are_nics_nodes(kind: str, nics_per_node: int | None, accelerators_per_node: int, nic_policy: str) -> bool:
+    """Whether NICs are nodes of their own behind PCIe, and not part of their accelerators."""
+    is_one_each = nics_per_node in (None, accelerators_per_node) and nic_policy in ("own", "pxn")
+    return kind in NICS and not is_one_each

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Rate and latency of the two levels of a platform's network, inside machines and between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from astra_py.collectives.system import LevelFigures
+from astra_py.engines.routes import route_paths
+
+if TYPE_CHECKING:
+    from astra_py.engines.base import TransportModel
+    from astra_py.platforms.platform import Platform
+
+__all__ = ["level_figures"]
+
+
+def level_figures(
+    platform: Platform, transport: TransportModel, seed: int
+) -> tuple[LevelFigures | None, LevelFigures | None]:
+    """Figures inside a machine and between machines, each those of one pair of ranks that stands for all of them.
+
+    The pairs are rank 0 and the first other rank of its machine, and rank 0 and the first rank of another machine;
+    None where there is no such rank. The rate is that of the slowest link of the way; headers are not counted, but the
+    efficiency of scale-up links is.
+    """
+    machine = platform.arrays().rank_machine
+    is_mate = machine == machine[0]
+    is_mate[0] = False
+    levels = []
+    for is_peer in (is_mate, machine != machine[0]):
+        peers = np.flatnonzero(is_peer)
+        levels.append(_pair(platform, transport, seed, int(peers[0])) if len(peers) else None)
+    return levels[0], levels[1]
+
+
+def _pair(platform: Platform, transport: TransportModel, seed: int, peer: int) -> LevelFigures:
+    arrays = platform.arrays()
+    _, channel = route_paths(platform, seed, np.array([0]), np.array([peer]), np.array([0]))
+    link = channel // 2
+    receiver = np.where(channel % 2 == 0, arrays.link_b[link], arrays.link_a[link])
+    share = np.where(arrays.link_efficiency[link] > 0, arrays.link_efficiency[link], 1.0)
+    return LevelFigures(
+        rate_bps=int((arrays.link_rate_bps[link] * share).min()),
+        latency_ps=int(arrays.link_delay_ps[link].sum() + arrays.node_latency_ps[receiver[:-1]].sum())
+        + transport.send_latency_ps
+        + transport.receive_latency_ps,
+    )

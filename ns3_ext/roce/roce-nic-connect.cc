@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Queue pairs of a RoceNic: which one a message takes, and what it knows of its ways.
+#include "../fabric/fabric.h"
+#include "controlled-flow.h"
+#include "roce-nic.h"
+#include "roce-transport.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+namespace ns3
+{
+
+namespace
+{
+
+/// A timeout of `auto` is this many unloaded round trips, plus the time to drain the queues.
+constexpr int TIMEOUT_ROUND_TRIPS = 4;
+
+} // namespace
+
+QueuePair*
+RoceNic::SelectQueuePair(const MessageRequest& request)
+{
+    const uint64_t key = (static_cast<uint64_t>(request.dst) << 8) | request.priority;
+    Peer& peer = m_peers[key];
+    if (m_qpsPerPeer == 0)
+    {
+        QueuePair* queuePair = Connect(request, peer.nextNumber++);
+        // Frames of a connection that may repeat packets can come after its last ACK.
+        queuePair->isTransient = !queuePair->isTimed;
+        return queuePair;
+    }
+    const uint32_t number = peer.nextNumber++ % m_qpsPerPeer;
+    while (peer.queuePairs.size() <= number)
+    {
+        const auto next = static_cast<uint32_t>(peer.queuePairs.size());
+        peer.queuePairs.push_back(Connect(request, next));
+    }
+    return peer.queuePairs[number];
+}
+
+QueuePair*
+RoceNic::Connect(const MessageRequest& request, uint32_t number)
+{
+    QueuePair* queuePair = m_transport->NewQueuePair(request.src, request.dst, number);
+    queuePair->priority = request.priority;
+    queuePair->nextPsn = m_initialPsn;
+    queuePair->unackedPsn = m_initialPsn;
+    queuePair->highestPsn = m_initialPsn;
+    queuePair->askedPsn = m_initialPsn;
+    queuePair->postedPsn = m_initialPsn;
+    queuePair->expectedPsn = m_initialPsn;
+    SetWays(queuePair);
+    if (queuePair->isSprayed || (m_recovery == Recovery::SELECTIVE_REPEAT && !queuePair->isScaleUp))
+    {
+        queuePair->kept = std::make_unique<PacketSet>(m_initialPsn);
+    }
+    if (m_recovery == Recovery::SELECTIVE_REPEAT && !queuePair->isScaleUp)
+    {
+        queuePair->repeat = std::make_unique<SelectiveRepeat>(m_initialPsn);
+    }
+    TimePs roundTrip = UnloadedRoundTrip(*queuePair, queuePair->way);
+    for (const Way& way : queuePair->ways)
+    {
+        roundTrip = std::max(roundTrip, UnloadedRoundTrip(*queuePair, way));
+    }
+    queuePair->baseTimeout = TIMEOUT_ROUND_TRIPS * roundTrip;
+    // Credits keep a scale-up link's rate; there is no window to fill and nothing to control.
+    if (!queuePair->isScaleUp)
+    {
+        SetWindow(queuePair, roundTrip);
+        if (m_control)
+        {
+            SetFlow(queuePair, roundTrip);
+        }
+    }
+    return queuePair;
+}
+
+void
+RoceNic::SetWays(QueuePair* queuePair)
+{
+    const auto isScaleUp = [this](const Way& way) {
+        return std::all_of(way.path, way.path + way.hops, [this](ChannelId channel) {
+            return m_fabric->GetPort(channel).efficiencyPpm != 0;
+        });
+    };
+    queuePair->way.port = m_ports.at(queuePair->way.path[0]).get();
+    queuePair->isScaleUp = isScaleUp(queuePair->way);
+    queuePair->payload = queuePair->isScaleUp ? SCALE_UP_PAYLOAD : m_payload;
+    bool isLossy = IsLossy(queuePair->way.path, queuePair->way.hops) ||
+                   IsLossy(queuePair->ackPath, queuePair->ackHops);
+    for (Way& way : queuePair->ways)
+    {
+        way.port = m_ports.at(way.path[0]).get();
+        isLossy |= IsLossy(way.path, way.hops);
+    }
+    queuePair->isSprayed = !queuePair->ways.empty();
+    // Where no frame can be lost the timer could only ever find that nothing is missing.
+    queuePair->isTimed = isLossy || (!m_timeout.IsNegative() && !queuePair->isScaleUp);
+    queuePair->ackPathLatency = PathLatency(queuePair->ackPath, queuePair->ackHops);
+}
+
+void
+RoceNic::SetWindow(QueuePair* queuePair, TimePs roundTrip) const
+{
+    if (m_windowPolicy == WindowPolicy::FIXED)
+    {
+        queuePair->window = static_cast<ByteCount>(m_window);
+    }
+    else if (m_windowPolicy == WindowPolicy::BDP)
+    {
+        BitRate slowest = std::numeric_limits<BitRate>::max();
+        for (uint16_t hop = 0; hop < queuePair->way.hops; ++hop)
+        {
+            slowest = std::min(slowest, m_fabric->GetPort(queuePair->way.path[hop]).rate);
+        }
+        const auto bits = static_cast<Int128>(slowest) * roundTrip / PS_PER_S;
+        queuePair->window = std::max<ByteCount>(1, static_cast<ByteCount>(bits / BITS_PER_BYTE));
+    }
+}
+
+void
+RoceNic::SetFlow(QueuePair* queuePair, TimePs roundTrip)
+{
+    const ChannelId port = queuePair->way.port->Channel();
+    const uint64_t peer = (static_cast<uint64_t>(queuePair->dst) << 32) | port;
+    const auto shared = m_peerFlows.find(peer);
+    ControlledFlow* flow = shared == m_peerFlows.end() ? nullptr : shared->second;
+    if (flow == nullptr)
+    {
+        FlowFigures figures;
+        figures.lineRate = m_fabric->GetPort(port).rate;
+        figures.baseRoundTrip = roundTrip;
+        figures.hops = queuePair->way.hops;
+        figures.payload = queuePair->payload;
+        figures.packetLineBytes =
+            m_format.DataLine(queuePair->payload, false) + TelemetryBytes(*queuePair);
+        flow = m_transport->NewFlow();
+        flow->control = m_control->NewFlow(figures);
+        flow->lineRate = figures.lineRate;
+        flow->rate = flow->control->Rate();
+        if (m_scope == CongestionScope::PEER)
+        {
+            flow->isShared = true;
+            m_peerFlows.emplace(peer, flow);
+        }
+    }
+    queuePair->flow = flow;
+    queuePair->countedSentPsn = m_initialPsn;
+    queuePair->countedAckedPsn = m_initialPsn;
+    flow->queuePairs.push_back(queuePair);
+    ArmControlTimer(flow);
+}
+
+bool
+RoceNic::IsLossy(const ChannelId* path, uint16_t hops) const
+{
+    return std::any_of(path, path + hops, [this](ChannelId channel) {
+        return m_fabric->GetPort(channel).lossThreshold != 0;
+    });
+}
+
+bool
+RoceNic::HasDropped(const QueuePair& queuePair) const
+{
+    const auto hasDropped = [this](const ChannelId* path, uint16_t hops) {
+        return std::any_of(path, path + hops, [this](ChannelId channel) {
+            return m_fabric->GetPort(channel).counters.droppedFrames != 0;
+        });
+    };
+    return hasDropped(queuePair.way.path, queuePair.way.hops) ||
+           hasDropped(queuePair.ackPath, queuePair.ackHops) ||
+           std::any_of(queuePair.ways.begin(), queuePair.ways.end(), [&](const Way& way) {
+               return hasDropped(way.path, way.hops);
+           });
+}
+
+TimePs
+RoceNic::PathLatency(const ChannelId* path, uint16_t hops) const
+{
+    TimePs latency = 0;
+    for (uint16_t hop = 0; hop < hops; ++hop)
+    {
+        const Port& port = m_fabric->GetPort(path[hop]);
+        latency += port.delay + (hop + 1 < hops ? port.peerLatency : 0);
+    }
+    return latency;
+}
+
+TimePs
+RoceNic::UnloadedRoundTrip(const QueuePair& queuePair, const Way& way) const
+{
+    TimePs time = PathLatency(way.path, way.hops) + queuePair.ackPathLatency;
+    Frame frame;
+    frame.payloadBytes = queuePair.payload;
+    frame.lineBytes = m_format.DataLine(queuePair.payload, false) + TelemetryBytes(queuePair);
+    for (uint16_t hop = 0; hop < way.hops; ++hop)
+    {
+        time += m_fabric->SerializationOn(way.path[hop], frame);
+    }
+    if (m_ackPolicy != AckPolicy::OUT_OF_BAND)
+    {
+        frame.payloadBytes = 0;
+        frame.lineBytes = m_format.AckLine() + TelemetryBytes(queuePair);
+        for (uint16_t hop = 0; hop < queuePair.ackHops; ++hop)
+        {
+            time += m_fabric->SerializationOn(queuePair.ackPath[hop], frame);
+        }
+    }
+    return time;
+}
+
+uint32_t
+RoceNic::TelemetryBytes(const QueuePair& queuePair) const
+{
+    return m_control && !queuePair.isScaleUp ? m_control->TelemetryBytes() : 0;
+}
+
+} // namespace ns3
