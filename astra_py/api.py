@@ -35,16 +35,14 @@ from astra_py.engines.registry import make_engine
 from astra_py.engines.resolve import engine_options, switch_model, transport_model
 from astra_py.engines.routes import route_paths
 from astra_py.errors import AstraPyError, ConfigError
-from astra_py.hardware import accelerator
 from astra_py.platforms import RoutingKind, build_platform
 from astra_py.results.alone import time_alone_ps
 from astra_py.results.build import build_result
 from astra_py.results.checks import require_work
 from astra_py.results.estimate import Estimate, estimate_run
 from astra_py.results.record import RunRecord
-from astra_py.workloads import CollectiveCall, TraceBuilder, read_astra_text, training_trace
+from astra_py.workloads import CollectiveCall, TraceBuilder, build_job
 from astra_py.workloads.adjusted import drawn_factors, named_factors, prioritised, slowed
-from astra_py.workloads.dlrm import DlrmJob
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,6 +51,7 @@ if TYPE_CHECKING:
     from astra_py.config import Scenario
     from astra_py.engines.base import Progress, TransportModel
     from astra_py.engines.hook import RoutingHook
+    from astra_py.engines.network import NetworkInterface
     from astra_py.engines.packet import PreparedPacketRun
     from astra_py.platforms import Platform
     from astra_py.results.result import Result
@@ -263,22 +262,8 @@ class Run:
     def _read(self) -> tuple[Trace, tuple[str, ...]]:
         if self._alone is not None:
             return self._trace_alone(*self._alone), ()
-        workload = self.scenario.require_workload()
-        if workload.kind == "dlrm":
-            job = DlrmJob(workload, self.platform.ranks, accelerator(self.scenario.platform.accelerator))
-            return job.trace, job.notes
-        model = read_astra_text(workload.path)
-        trace = training_trace(
-            model,
-            ranks=self.platform.ranks,
-            iterations=workload.iterations,
-            compute_unit_ps=workload.compute_unit,
-            compute_scale=workload.compute_scale,
-            comm_scale=workload.comm_scale,
-        )
-        scales = [("compute times", workload.compute_scale), ("collective sizes", workload.comm_scale)]
-        scaled = [f"{what} are scaled by {scale:g}" for what, scale in scales if scale != 1]
-        return trace, (*model.account(workload.compute_unit), *scaled)
+        job = build_job(self.scenario, self.platform.ranks)
+        return job.trace, job.notes
 
     def _trace_alone(self, kind: str, size_bytes: int, group: tuple[int, ...] | None) -> Trace:
         ranks = self.platform.ranks
@@ -375,6 +360,17 @@ class Run:
         with _noted(f"while checking {self.title}"):
             self._require_sound()
             return estimate_run(self.schedule, self.routed_platform, self.transport, self.scenario.seed, route_paths)
+
+    def network(self) -> NetworkInterface:
+        """The scenario's network for a script to drive; see :class:`~astra_py.engines.network.NetworkInterface`.
+
+        Raises
+        ------
+        ConfigError, TopologyError : as there.
+        """
+        from astra_py.engines.network import NetworkInterface
+
+        return NetworkInterface(self.scenario)
 
     def run(self, *, progress: Progress | None = None) -> Result:
         """Run the scenario. Packet runs of one process follow one another: one in another thread waits for its turn.

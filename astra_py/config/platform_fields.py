@@ -19,7 +19,7 @@ from astra_py.config.platform_kinds import (
 )
 from astra_py.config.platform_presets import PlatformPresetRule
 from astra_py.config.platform_rules import Dimensions, FunctionName
-from astra_py.config.rules import Choice, Count, Flag, Number, QuantityRule
+from astra_py.config.rules import Choice, Count, Flag, Number, QuantityRule, Registered
 from astra_py.config.scale_up import LONGEST_DELAY, PcieConfig, ScaleUpConfig
 from astra_py.config.table import Ns3Attribute, Table, parameter
 from astra_py.hardware import accelerators
@@ -54,7 +54,7 @@ class PlatformFields(Table):
 
     key: ClassVar[str] = "platform"
 
-    kind: Annotated[str, Choice(*KINDS)] = parameter(
+    kind: Annotated[str, Registered("astra_py.topologies", *KINDS)] = parameter(
         "single_switch",
         "Shape: all ranks on one switch; linked in a ring, in a torus or each to each; on leaf switches of which "
         "each has one link to every spine switch; in a fat tree of three tiers; or in machines whose accelerators a "

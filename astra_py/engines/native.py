@@ -30,9 +30,7 @@ def _paused(channel: int, platform: Platform) -> str:
     arrays = platform.arrays()
     a, b = int(arrays.link_a[channel // 2]), int(arrays.link_b[channel // 2])
     transmitter, receiver = (arrays.node_names[node] for node in ((a, b) if channel % 2 == 0 else (b, a)))
-    return (
-        f"PFC deadlock: {transmitter} is paused by {receiver}, whose buffer holds only what waits for paused ports"
-    )
+    return f"PFC deadlock: {transmitter} is paused by {receiver}, whose buffer holds only what waits for paused ports"
 
 
 def _sentence(item: Mapping[str, Any], schedule: Schedule) -> str:

@@ -258,6 +258,12 @@ ReadTransport(const py::handle& model)
     return figures;
 }
 
+EdgeOn
+ReadNotifyOn(const py::handle& model)
+{
+    return ReadEnum(model, "notify_on", EdgeOn::ACKED);
+}
+
 RunOptions
 ReadOptions(const py::handle& object)
 {

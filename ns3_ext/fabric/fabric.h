@@ -208,6 +208,12 @@ class Fabric : public Object
     /// Stop the loop as soon as no frame is on its way.
     void StopWhenIdle();
 
+    /// Do not stop it then, after all: there is more to come.
+    void KeepRunning()
+    {
+        m_isDraining = false;
+    }
+
     EventLoop& Loop()
     {
         return *m_loop;
