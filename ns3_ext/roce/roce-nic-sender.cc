@@ -166,17 +166,9 @@ void
 RoceNic::SetReady(QueuePair* queuePair, bool isReady)
 {
     queuePair->isReady = isReady;
-    const auto tell = [=](DataPort* port) {
-        isReady ? port->Insert(queuePair) : port->Remove(queuePair);
-    };
-    if (queuePair->ways.empty())
+    for (const Way& way : queuePair->Ways())
     {
-        tell(queuePair->way.port);
-        return;
-    }
-    for (const Way& way : queuePair->ways)
-    {
-        tell(way.port);
+        isReady ? way.port->Insert(queuePair) : way.port->Remove(queuePair);
     }
 }
 
@@ -200,8 +192,11 @@ RoceNic::BuildDataFrame(QueuePair* queuePair, const Packet& packet)
         isLast ? message->size - static_cast<ByteCount>(offset) * queuePair->payload
                : queuePair->payload);
     Frame* frame = m_fabric->NewFrame();
-    frame->path = queuePair->way.path;
-    frame->hops = queuePair->way.hops;
+    if (!queuePair->isRoutedByHop)
+    {
+        frame->path = queuePair->way.path;
+        frame->hops = queuePair->way.hops;
+    }
     frame->flow = queuePair->index;
     frame->psn = static_cast<uint32_t>(packet.psn & PSN_MASK);
     frame->payloadBytes = payload;
@@ -264,6 +259,10 @@ RoceNic::BuildDataFrame(QueuePair* queuePair, const Packet& packet)
 void
 RoceNic::TakeWay(const QueuePair& queuePair, const DataPort& port, Frame& frame) const
 {
+    if (queuePair.isRoutedByHop)
+    {
+        return;
+    }
     const auto way =
         std::find_if(queuePair.ways.begin(), queuePair.ways.end(), [&port](const Way& candidate) {
             return candidate.port == &port;
