@@ -7,6 +7,9 @@ from numpy.typing import NDArray
 
 from astra_py.collectives import EdgeOn, SystemModel
 
+#: Algorithms whose templates have alternatives, of which one is picked when a run comes to it: they are tested apart.
+CHOSEN_AT_ISSUE = {"themis"}
+
 sizes = st.one_of(st.integers(0, 40), st.integers(0, 2**20), st.sampled_from([2**32 + 1, 2**40]))
 
 systems = st.builds(

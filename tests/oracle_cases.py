@@ -127,7 +127,12 @@ def random_switch_case(seed: int) -> Case:
     if rng.random() < 0.8:
         case = replace(case, switch=random_switch(rng, case))
     timeout = rng.choice([20, 100, 400]) * 1_000_000 + rng.randrange(10) * 1_000
-    return replace(case, transport=replace(case.transport, timeout_ps=timeout, is_selective=rng.random() < 0.3))
+    figures = {
+        "timeout_ps": timeout,
+        "is_selective": rng.random() < 0.3,
+        "cnp_interval_ps": rng.choice([0, 10**6, 10**8]),
+    }
+    return replace(case, transport=replace(case.transport, **figures))
 
 
 def random_switch(rng: random.Random, case: Case) -> Switch:

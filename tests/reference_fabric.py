@@ -215,8 +215,9 @@ class Fabric(ABC):
         (self.pick if is_idle else self.wake)(number)
 
     def mark(self, frame: Frame, number: int) -> None:
-        port, came_by = self.ports[number], self.channels[frame.route[frame.hop - 1]]
-        if not (self.switch.ecn and frame.is_ecn_capable and frame.hop) or came_by.efficiency_ppm:
+        port, links = self.ports[number], frame.route[max(frame.hop - 1, 0) : frame.hop + 1]
+        is_scale_up = any(self.channels[link].efficiency_ppm for link in links)
+        if not (self.switch.ecn and frame.is_ecn_capable and frame.hop) or is_scale_up:
             return
         depth = self.depth(number, frame.priority)
         is_marked = depth > self.switch.ecn_kmax

@@ -28,7 +28,8 @@ PER_PACKET, EVERY, PER_MESSAGE, OUT_OF_BAND = "per_packet", "every", "per_messag
 MOST_DOUBLINGS = 16
 
 
-# Figures of the transport; ``header`` and ``ack`` None are RoCEv2's own, ``window`` and ``timeout_ps`` None are none.
+# Figures of the transport; ``header`` and ``ack`` None are RoCEv2's own; ``window``, ``timeout_ps`` and
+# ``cnp_interval_ps`` None are none, and without the last no packet can be marked.
 @dataclass(frozen=True)
 class Transport:
     payload: int = 4096
@@ -45,6 +46,7 @@ class Transport:
     notify_on: int = DELIVERED
     timeout_ps: int | None = None
     is_selective: bool = False
+    cnp_interval_ps: int | None = None
 
     @property
     def largest_line(self) -> int:
@@ -88,6 +90,7 @@ class QueuePair:
     kept: set[int] = field(default_factory=set)  # what came after a gap
     unacked_packets: int = 0
     is_nak_made: bool = False
+    last_cnp_ps: int | None = None
 
     def add(self, op: int, size: int) -> None:
         for start in range(0, max(size, 1), self.t.payload):
@@ -160,6 +163,14 @@ class QueuePair:
         self.unacked_packets += self.expected - first
         complete = [packet.op for packet in self.packets[first : self.expected] if packet.is_last]
         return "ack" if is_asked or self.unacked_packets >= self.every else "", complete
+
+    def is_cnp_due(self, now: int) -> bool:
+        """A packet has come marked: return whether it makes a CNP."""
+        assert self.t.cnp_interval_ps is not None
+        if self.last_cnp_ps is not None and now - self.last_cnp_ps < self.t.cnp_interval_ps:
+            return False
+        self.last_cnp_ps = now
+        return True
 
     def learn(self, reply: str, expected: int, came: int, now: int) -> list[int]:
         """Hear an ACK or NAK made when packet ``came`` did: return the messages that are acknowledged."""

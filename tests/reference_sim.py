@@ -24,6 +24,7 @@ from reference_fabric import Channel, Fabric, Frame, Node
 from reference_roce import ACKED, DELIVERED, OUT_OF_BAND, SENT, QueuePair, Transport
 from reference_switch import ACK_PRIORITY, PREAMBLE_AND_GAP, Switch
 
+ACK_LINE, CNP_LINE = 86, 98
 Route = Callable[[int, int, int], Sequence[int]]
 
 
@@ -38,7 +39,8 @@ class Op:
     priority: int = 0
 
 
-# A packet on its way, or what is made of it when it came: an ACK or NAK that tells what the receiver ``expects`` then.
+# A packet on its way, or what is made of it when it came: an ACK or NAK that tells what the receiver ``expects`` then,
+# or a CNP, of which nothing follows here.
 @dataclass(eq=False, kw_only=True)
 class RoceFrame(Frame):
     qp: QueuePair
@@ -172,7 +174,7 @@ class Simulator(Fabric):
             transit=q,
             route=qp.route,
             payload=packet.payload,
-            is_ecn_capable=True,
+            is_ecn_capable=qp.t.cnp_interval_ps is not None,
             qp=qp,
             number=turn,
             asks=asks,
@@ -203,10 +205,12 @@ class Simulator(Fabric):
         assert isinstance(frame, RoceFrame)
         qp = frame.qp
         if frame.kind != "data":
-            return self.learn(frame)
+            return self.learn(frame) if frame.kind != "cnp" else None
         reply, complete = qp.receive(frame.number, frame.asks)
         if reply:
             self.reply(qp, reply, frame.number)
+        if frame.is_marked and qp.is_cnp_due(self.now):
+            self.enqueue(self.control_frame(qp, "cnp", frame.number, CNP_LINE, CNP_LINE - PREAMBLE_AND_GAP))
         for i in complete:
             self.after(qp.t.receive_latency_ps, lambda i=i: self.come(i, DELIVERED))  # type: ignore[misc]
         return None
@@ -215,23 +219,27 @@ class Simulator(Fabric):
         """Make an ACK or a NAK of a packet; out of band an ACK is no frame and takes the way's latency."""
         qp.unacked_packets = 0
         self.naks += kind == "nak"
-        line = qp.t.ack or 86
-        reply = RoceFrame(
-            line_bytes=line,
-            frame_bytes=line - (PREAMBLE_AND_GAP if qp.t.ack is None else 0),
+        line, extra = (ACK_LINE, PREAMBLE_AND_GAP) if qp.t.ack is None else (qp.t.ack, 0)
+        reply = self.control_frame(qp, kind, number, line, line - extra)
+        if qp.t.ack_policy != OUT_OF_BAND or kind == "nak":
+            return self.enqueue(reply)
+        links = [self.channels[c] for c in qp.reverse]
+        way = sum(c.delay_ps for c in links) + sum(self.nodes[c.tx].latency_ps for c in links[1:])
+        return self.at(self.now + way, lambda: self.learn(reply))
+
+    def control_frame(self, qp: QueuePair, kind: str, number: int, line_bytes: int, frame_bytes: int) -> RoceFrame:
+        is_shared = self.t.is_ack_class_shared and kind != "cnp"
+        return RoceFrame(
+            line_bytes=line_bytes,
+            frame_bytes=frame_bytes,
             priority=ACK_PRIORITY,
-            transit=qp.priority if self.t.is_ack_class_shared else ACK_PRIORITY,
+            transit=qp.priority if is_shared else ACK_PRIORITY,
             route=qp.reverse,
             qp=qp,
             number=number,
             kind=kind,
             expects=qp.expected,
         )
-        if qp.t.ack_policy != OUT_OF_BAND or kind == "nak":
-            return self.enqueue(reply)
-        links = [self.channels[c] for c in qp.reverse]
-        way = sum(c.delay_ps for c in links) + sum(self.nodes[c.tx].latency_ps for c in links[1:])
-        return self.at(self.now + way, lambda: self.learn(reply))
 
     def learn(self, reply: RoceFrame) -> None:
         complete = reply.qp.learn(reply.kind, reply.expects, reply.number, self.now)

@@ -36,7 +36,7 @@ def run(
     nodes = [*(Node(r) for r in range(ranks)), Node()]
     ends = [pair for r in range(ranks) for pair in ((r, ranks), (ranks, r))]
     channels = [Channel(*pair, rates[min(pair)], HOP, loss=0.0 if min(pair) else loss) for pair in ends]
-    transport = Transport(**({"payload": FULL, "ack_policy": OUT_OF_BAND} | figures))  # type: ignore[arg-type]
+    transport = Transport(**({"payload": FULL, "ack_policy": OUT_OF_BAND, "cnp_interval_ps": NEVER} | figures))  # type: ignore[arg-type]
     way = lambda src, dst, qp: (2 * src, 2 * dst + 1)  # noqa: E731
     return Simulator(nodes, channels, way, transport, ops, [0] * ranks, switch=switch, seed=seed).run()
 
@@ -258,6 +258,19 @@ def test_acks_are_not_marked() -> None:
     switch = Switch(ecn=True)
     sim = run([Op(1, 0, 6 * FULL)], switch, (SLOW, FAST), ack_policy="per_packet", is_ack_class_shared=True)
     assert [port.marked for port in sim.ports] == [0, 5, 0, 0]
+
+
+@pytest.mark.parametrize(("interval", "cnps"), [(0, 5), (LATER * 10, 5), (LATER * 10 + 1, 3), (NEVER, 1)])
+def test_marked_packets_make_notifications_but_not_too_often(interval: int, cnps: int) -> None:
+    # The last five of six packets are marked, and come to the slow rank ten times as long apart as they were sent.
+    sim = run([Op(0, 1, 6 * FULL)], Switch(ecn=True), (FAST, SLOW), cnp_interval_ps=interval)
+    assert sim.ports[3].marked == 5
+    assert (sim.ports[2].frames, sim.ports[2].line_bytes) == (cnps, cnps * 98)
+
+
+def test_nothing_is_marked_without_control() -> None:
+    sim = run([Op(0, 1, 6 * FULL)], Switch(ecn=True), (FAST, SLOW), cnp_interval_ps=None)
+    assert [port.marked for port in sim.ports] == [0, 0, 0, 0]
 
 
 # Losses and what is done about them.

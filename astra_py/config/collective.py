@@ -21,8 +21,8 @@ _LEVEL_ALGORITHMS = ("ring", "direct", "halving_doubling")
 _ALGORITHM = Name("a registered algorithm of this collective, or auto")
 _HIERARCHICAL = Condition(
     "all_reduce",
-    "collective.all_reduce = 'hierarchical' or 'themis'",
-    lambda algorithm: algorithm in ("hierarchical", "themis"),
+    "collective.all_reduce = 'hierarchical', 'themis' or 'auto'",
+    lambda algorithm: algorithm in ("hierarchical", "themis", "auto"),
 )
 
 

@@ -27,10 +27,16 @@ from astra_py.collectives import (
 from astra_py.collectives.registry import MATRIX_KINDS
 from astra_py.errors import ConfigError
 from astra_py.workloads import COLLECTIVE_KINDS, CollectiveCall, Trace, TraceBuilder
+from collective_cases import CHOSEN_AT_ISSUE
 
 GROUP_SIZES = [*range(2, 18), 24, 32, 33, 64]
 SLOW_GROUP_SIZES = sorted({*range(2, 65), 128, 256} - set(GROUP_SIZES))
-ALGORITHMS = [(kind, name) for kind in COLLECTIVE_KINDS if kind != "sendrecv" for name in algorithm_names(kind)]
+ALGORITHMS = [
+    (kind, name)
+    for kind in COLLECTIVE_KINDS
+    for name in algorithm_names(kind)
+    if kind != "sendrecv" and name not in CHOSEN_AT_ISSUE
+]
 every_algorithm = pytest.mark.parametrize(("kind", "algorithm"), ALGORITHMS)
 
 #: Algorithms that look at machines; those that need as many members on each; and those for powers of two only.
@@ -85,7 +91,8 @@ def systems_of(kind: str, algorithm: str) -> list[SystemModel]:
         return [SystemModel(all_reduce_inside=i, all_reduce_between=b, machines_per_group=g) for i, b, g in levels]
     if algorithm in ("ring", "ring_bidirectional", "double_binary_tree"):
         return [SystemModel(local_memory_bandwidth_bps=10**13), SystemModel(rings=3, piece_bytes=1000)]
-    return [SystemModel(local_memory_bandwidth_bps=10**13)]
+    # a reduction for each message of a large direct exchange is more than the full check can follow in a test
+    return [SystemModel(local_memory_bandwidth_bps=None if algorithm == "direct" else 10**13)]
 
 
 def one_call(kind: str, algorithm: str, payload: int | NDArray[np.int64], group: tuple[int, ...]) -> Trace:

@@ -19,6 +19,7 @@ from astra_py.errors import WorkloadError
 from astra_py.platforms import build_platform
 from astra_py.workloads import COLLECTIVE_KINDS, CollectiveCall, Trace
 from astra_py.workloads.trace import NodeKind
+from collective_cases import CHOSEN_AT_ISSUE
 
 RANKS = 6
 SCENARIO = load_scenario({"platform": {"ranks": RANKS}})
@@ -29,7 +30,7 @@ ANY_GROUP = [
     (kind, name)
     for kind in COLLECTIVE_KINDS
     for name in algorithm_names(kind)
-    if kind != "sendrecv" and name not in ("halving", "doubling", "rail")
+    if kind != "sendrecv" and name not in {"halving", "doubling", "rail"} | CHOSEN_AT_ISSUE
 ]
 
 

@@ -8,6 +8,7 @@ import pytest
 from astra_py.api import Run, one_collective
 from astra_py.collectives import algorithm_names
 from astra_py.config import load_scenario
+from collective_cases import CHOSEN_AT_ISSUE
 
 PLATFORMS = {
     "one switch": ("platform.ranks=8",),
@@ -63,5 +64,7 @@ def test_auto_says_what_it_chose() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_auto_is_within_a_tenth_of_the_best(kind: str, platform: str, size_bytes: int) -> None:
     keys = PLATFORMS[platform]
-    times = {name: time_ps(kind, name, size_bytes, *keys) for name in algorithm_names(kind)}
+    times = {
+        name: time_ps(kind, name, size_bytes, *keys) for name in algorithm_names(kind) if name not in CHOSEN_AT_ISSUE
+    }
     assert time_ps(kind, "auto", size_bytes, *keys) <= 1.1 * min(times.values()), times

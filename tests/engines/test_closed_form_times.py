@@ -18,8 +18,11 @@ from astra_py.collectives.level_forms import has_level_form
 from astra_py.collectives.partition import equal_matrix
 from astra_py.config import load_scenario
 from astra_py.workloads import COLLECTIVE_KINDS
+from collective_cases import CHOSEN_AT_ISSUE
 
-ALGORITHMS = [(kind, name) for kind in COLLECTIVE_KINDS for name in algorithm_names(kind)]
+ALGORITHMS = [
+    (kind, name) for kind in COLLECTIVE_KINDS for name in algorithm_names(kind) if name not in CHOSEN_AT_ISSUE
+]
 FLAT = [which for which in ALGORITHMS if has_closed_form(*which)]
 TWO_LEVELS = [(kind, name) for kind, name in ALGORITHMS if has_level_form(kind, name) and name == "hierarchical"]
 CHAINS = [("broadcast", "ring"), ("reduce", "ring")]
@@ -31,7 +34,7 @@ WITHOUT_A_TIME = {
     ("all_to_all_v", "pxn"),
 }
 #: Forms of a power of two of ranks; of both directions of one link; and of headers alone.
-POWERS_OF_TWO = {"halving", "doubling", "tree"}
+POWERS_OF_TWO = {"halving", "doubling", "recursive_doubling", "tree"}
 NOT_ON_A_SWITCH = {("all_reduce", "ring_bidirectional"), ("barrier", "dissemination")}
 ONE_SWITCH_PS = 2 * 500_000 + 300_000
 

@@ -13,12 +13,15 @@ from astra_py.collectives.partition import equal_matrix
 from astra_py.engines.routes import route_paths
 from astra_py.errors import ConfigError
 from astra_py.workloads import COLLECTIVE_KINDS
+from collective_cases import CHOSEN_AT_ISSUE
 from engine_cases import platform_of, run_packet
 from oracle_cases import Case
 from recurrences import Endpoint, Link, halving_doubling_steps, stepwise
 from reference_sim import OUT_OF_BAND, Node, Op, Transport
 
-ALGORITHMS = [(kind, name) for kind in COLLECTIVE_KINDS for name in algorithm_names(kind)]
+ALGORITHMS = [
+    (kind, name) for kind in COLLECTIVE_KINDS for name in algorithm_names(kind) if name not in CHOSEN_AT_ISSUE
+]
 
 
 def star(ranks: int, link: Link, latency_ps: int, transport: Transport, endpoint_delay_ps: int, ops: list[Op]) -> Case:
