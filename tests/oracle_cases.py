@@ -108,7 +108,7 @@ def one_scale_up_way(shape: Callable[[random.Random], Shape], parts: list[int]) 
     if shape is rails:
         parts[1::2] = [0] * len(parts[1::2])
     elif shape is ring_of_ranks:
-        parts[-1] = 0
+        parts[0] = 0
     return tuple(parts)
 
 
