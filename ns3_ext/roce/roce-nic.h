@@ -67,7 +67,7 @@ struct Acknowledgement
  * One object does both halves of a rank: it sends on its queue pairs and receives on those of
  * others. Its data waits in queue pairs and is handed to the ports packet by packet (Fabric asks
  * through DataPort); ACKs go into the port's queues at once, before all data. The sources are by
- * concern: roce-nic-connect, -sender, -recovery, -control, -receiver.
+ * concern: roce-nic-connect, -sender, -acks, -recovery, -control, -receiver.
  */
 class RoceNic : public Object, public FrameSink
 {
