@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from astra_py.api import Run, load
-    from astra_py.collectives import ClosedForm, ScheduleBuilder, collective, register_closed_form
+    from astra_py.collectives import ClosedForm, ScheduleBuilder, check_dataflow, collective, register_closed_form
+    from astra_py.engines.network import NetworkInterface
     from astra_py.errors import (
         AstraPyError,
         CheckError,
@@ -26,13 +27,16 @@ if TYPE_CHECKING:
         TopologyError,
         WorkloadError,
     )
+    from astra_py.platforms import topology
     from astra_py.results import Result, read_result
+    from astra_py.workloads import workload
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "astra_py.api": ("Run", "load"),
-    "astra_py.collectives": ("ClosedForm", "ScheduleBuilder", "collective", "register_closed_form"),
+    "astra_py.collectives": ("ClosedForm", "ScheduleBuilder", "check_dataflow", "collective", "register_closed_form"),
+    "astra_py.engines.network": ("NetworkInterface",),
     "astra_py.errors": (
         "AstraPyError",
         "CheckError",
@@ -43,7 +47,9 @@ _HOMES = {
         "TopologyError",
         "WorkloadError",
     ),
+    "astra_py.platforms": ("topology",),
     "astra_py.results": ("Result", "read_result"),
+    "astra_py.workloads": ("workload",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -54,6 +60,7 @@ __all__ = [
     "ConfigError",
     "DeadlockError",
     "EngineCrash",
+    "NetworkInterface",
     "Result",
     "Run",
     "ScheduleBuilder",
@@ -61,10 +68,13 @@ __all__ = [
     "TopologyError",
     "WorkloadError",
     "__version__",
+    "check_dataflow",
     "collective",
     "load",
     "read_result",
     "register_closed_form",
+    "topology",
+    "workload",
 ]
 
 

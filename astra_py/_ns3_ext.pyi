@@ -10,7 +10,15 @@ import numpy
 import numpy.typing
 import typing
 
-__all__: list[str] = ["CongestionTrial", "PacketRun", "RouteTable", "attributes", "run_analytic", "trace_sources"]
+__all__: list[str] = [
+    "CongestionTrial",
+    "NetworkRun",
+    "PacketRun",
+    "RouteTable",
+    "attributes",
+    "run_analytic",
+    "trace_sources",
+]
 
 class CongestionTrial:
     """
@@ -100,6 +108,69 @@ class CongestionTrial:
     def uses_round_trip(self) -> bool: ...
     @property
     def window_bytes(self) -> int: ...
+
+class NetworkRun:
+    """
+    A network driven by sends, receives and timers, with callbacks.
+    """
+    def __init__(self, engine: str, platform: typing.Any, transport: typing.Any, options: typing.Any) -> None: ...
+    def close(self) -> None:
+        """
+        Take everything out of ns-3 again; harmless when done twice.
+        """
+    def counts(self) -> dict:
+        """
+        What the network counted so far: the columns of EngineColumns but for the messages.
+        """
+    def leftovers(self) -> list:
+        """
+        Calls without their match and messages that never came, as dictionaries.
+        """
+    def messages(self) -> dict:
+        """
+        What happened to each message so far, as columns.
+        """
+    def now(self) -> int:
+        """
+        Simulated time in ps.
+        """
+    def recv(
+        self,
+        dst: typing.SupportsInt | typing.SupportsIndex,
+        src: typing.SupportsInt | typing.SupportsIndex,
+        size_bytes: typing.SupportsInt | typing.SupportsIndex,
+        tag: typing.SupportsInt | typing.SupportsIndex,
+        on_received: collections.abc.Callable[[], None],
+    ) -> None:
+        """
+        Be told of a message.
+        """
+    def run(self) -> str:
+        """
+        Run until all is over; returns why it came back.
+        """
+    def schedule(
+        self, delay_ps: typing.SupportsInt | typing.SupportsIndex, function: collections.abc.Callable[[], None]
+    ) -> None:
+        """
+        Call back after a delay.
+        """
+    def send(
+        self,
+        src: typing.SupportsInt | typing.SupportsIndex,
+        dst: typing.SupportsInt | typing.SupportsIndex,
+        size_bytes: typing.SupportsInt | typing.SupportsIndex,
+        tag: typing.SupportsInt | typing.SupportsIndex,
+        on_sent: collections.abc.Callable[[], None],
+    ) -> None:
+        """
+        Send a message, now.
+        """
+    @property
+    def node_ids(self) -> list[int]:
+        """
+        Where the platform's nodes are in ns-3's NodeList.
+        """
 
 class RouteTable:
     """

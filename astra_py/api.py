@@ -21,9 +21,8 @@ import numpy as np
 
 import astra_py
 from astra_py.collectives import DEFAULT_ALGORITHMS, SystemModel, declared_rank_bytes, lower
-from astra_py.collectives.admission import ADMISSION
+from astra_py.collectives.lowering import at_endpoints, pools_of
 from astra_py.collectives.nics import nics_per_rank
-from astra_py.collectives.protocols import CHANNELS
 from astra_py.collectives.registry import require_algorithm, require_runnable
 from astra_py.collectives.schedule import PoolOrder
 from astra_py.config import load_scenario
@@ -36,16 +35,14 @@ from astra_py.engines.registry import make_engine
 from astra_py.engines.resolve import engine_options, switch_model, transport_model
 from astra_py.engines.routes import route_paths
 from astra_py.errors import AstraPyError, ConfigError
-from astra_py.hardware import accelerator
-from astra_py.platforms import build_platform
+from astra_py.platforms import RoutingKind, build_platform
 from astra_py.results.alone import time_alone_ps
 from astra_py.results.build import build_result
 from astra_py.results.checks import require_work
 from astra_py.results.estimate import Estimate, estimate_run
 from astra_py.results.record import RunRecord
-from astra_py.workloads import CollectiveCall, TraceBuilder, read_astra_text, training_trace
+from astra_py.workloads import CollectiveCall, TraceBuilder, build_job
 from astra_py.workloads.adjusted import drawn_factors, named_factors, prioritised, slowed
-from astra_py.workloads.dlrm import DlrmJob
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,6 +51,7 @@ if TYPE_CHECKING:
     from astra_py.config import Scenario
     from astra_py.engines.base import Progress, TransportModel
     from astra_py.engines.hook import RoutingHook
+    from astra_py.engines.network import NetworkInterface
     from astra_py.engines.packet import PreparedPacketRun
     from astra_py.platforms import Platform
     from astra_py.results.result import Result
@@ -95,6 +93,7 @@ def one_collective(
     group: tuple[int, ...] | None = None,
     *,
     started: float | None = None,
+    routing_hook: RoutingHook | None = None,
 ) -> Run:
     """One collective alone in place of a training job; all ranks join at once.
 
@@ -106,6 +105,7 @@ def one_collective(
         equal parts.
     group : the ranks that take part; all of them where None.
     started : CPU time of the process when its set-up began; now where None.
+    routing_hook : as :func:`load` takes it.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def one_collective(
     size_bytes = _whole(size_bytes, f"{kind}: size_bytes")
     if group is not None:
         group = tuple(_whole(rank, f"{kind}: a rank of the group") for rank in group)
-    return Run(scenario, alone=(kind, size_bytes, group), started=started)
+    return Run(scenario, alone=(kind, size_bytes, group), started=started, routing_hook=routing_hook)
 
 
 def _whole(value: Any, what: str) -> int:
@@ -262,22 +262,8 @@ class Run:
     def _read(self) -> tuple[Trace, tuple[str, ...]]:
         if self._alone is not None:
             return self._trace_alone(*self._alone), ()
-        workload = self.scenario.require_workload()
-        if workload.kind == "dlrm":
-            job = DlrmJob(workload, self.platform.ranks, accelerator(self.scenario.platform.accelerator))
-            return job.trace, job.notes
-        model = read_astra_text(workload.path)
-        trace = training_trace(
-            model,
-            ranks=self.platform.ranks,
-            iterations=workload.iterations,
-            compute_unit_ps=workload.compute_unit,
-            compute_scale=workload.compute_scale,
-            comm_scale=workload.comm_scale,
-        )
-        scales = [("compute times", workload.compute_scale), ("collective sizes", workload.comm_scale)]
-        scaled = [f"{what} are scaled by {scale:g}" for what, scale in scales if scale != 1]
-        return trace, (*model.account(workload.compute_unit), *scaled)
+        job = build_job(self.scenario, self.platform.ranks)
+        return job.trace, job.notes
 
     def _trace_alone(self, kind: str, size_bytes: int, group: tuple[int, ...] | None) -> Trace:
         ranks = self.platform.ranks
@@ -322,16 +308,19 @@ class Run:
 
     @property
     def _are_levels_used(self) -> bool:
-        return self.scenario.system.protocol is not None or self.scenario.collective.all_reduce == "themis"
+        return self.scenario.system.protocol is not None or self.scenario.collective.all_reduce in ("themis", "auto")
 
     def _alone_ps(self, template: Template, group: tuple[int, ...]) -> int:
         """The analytic time of a collective alone, by which the algorithm ``auto`` is chosen."""
         options = replace(engine_options(self.scenario), ns3_defaults={}, max_events=-1, max_time_ps=-1)
         ranks = np.array(group, dtype=np.int32)
-        system = self.scenario.system
-        capacity = {ADMISSION: system.admission or 0, CHANNELS: system.channels or 0}
-        analytic = make_engine("analytic")
-        return time_alone_ps(analytic, template, ranks, self.platform, self.transport, options, capacity)
+        platform = self.platform
+        if self.scenario.platform.routing == "hook":
+            # which flows there are to choose ways for follows from the algorithms: here a hash stands for the hook
+            platform = platform.with_routing(replace(platform.arrays().routing, kind=RoutingKind.ENHANCED_ECMP))
+        template = at_endpoints(template, platform.arrays().rank_machine[ranks], self.system)
+        units = {pool.name: pool.capacity for pool in pools_of(self.system)}
+        return time_alone_ps(make_engine("analytic"), template, ranks, platform, self.transport, options, units)
 
     @cached_property
     def schedule(self) -> Schedule:
@@ -371,6 +360,17 @@ class Run:
         with _noted(f"while checking {self.title}"):
             self._require_sound()
             return estimate_run(self.schedule, self.routed_platform, self.transport, self.scenario.seed, route_paths)
+
+    def network(self) -> NetworkInterface:
+        """The scenario's network for a script to drive; see :class:`~astra_py.engines.network.NetworkInterface`.
+
+        Raises
+        ------
+        ConfigError, TopologyError : as there.
+        """
+        from astra_py.engines.network import NetworkInterface
+
+        return NetworkInterface(self.scenario)
 
     def run(self, *, progress: Progress | None = None) -> Result:
         """Run the scenario. Packet runs of one process follow one another: one in another thread waits for its turn.

@@ -66,7 +66,7 @@ def test_a_run_has_the_workloads_operations_and_compute(result: ap.Result) -> No
 
 def test_every_run_says_that_its_checks_passed(result: ap.Result) -> None:
     # what the analytic engine says of links is computed, and not counted as checked
-    assert len(result.checks) == (28 if result.manifest["engine"] == "packet" else 15)
+    assert len(result.checks) == (29 if result.manifest["engine"] == "packet" else 15)
     assert all(check.passed and check.declared == check.measured for check in result.checks)
 
 
@@ -184,14 +184,14 @@ def test_a_ring_that_goes_the_other_way_round_is_found() -> None:
     other = {"group_rank": run.schedule.group_rank[::-1].copy(), "member": 3 - run.schedule.member}
     run.__dict__["schedule"] = replace(run.schedule, **other)
     with pytest.raises(
-        CheckError, match=r"^1 of 28 checks failed.*\n  message_ends .*: message 0, rank 0 to 3 and not 3 to 0"
+        CheckError, match=r"^1 of 29 checks failed.*\n  message_ends .*: message 0, rank 0 to 3 and not 3 to 0"
     ):
         run.run()
 
 
 def test_the_limit_on_active_collectives_is_held(job: Path) -> None:
     limit = "system.max_active_collectives=1"
-    assert len(ap.load(job, limit).run().checks) == 28
+    assert len(ap.load(job, limit).run().checks) == 29
     run = ap.load(job, limit)
     # all-reduces of the layers overlap where nothing holds them back
     run.__dict__["schedule"] = replace(run.schedule, **_without_pools(run.schedule))
@@ -302,7 +302,8 @@ def test_an_algorithm_of_ones_own_runs(job: Path) -> None:
 def test_what_replaces_a_built_in_algorithm_is_followed_before_it_runs(
     job: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(registry._algorithms, "all_to_all", dict(registry._algorithms["all_to_all"]))
+    own = registry._algorithms["all_to_all"]
+    monkeypatch.setattr(own, "_known", dict(own._known))
 
     @ap.collective("all_to_all", name="direct")
     def own_blocks_first(build: ap.ScheduleBuilder, group: object, matrix: np.ndarray) -> None:
@@ -339,8 +340,6 @@ def test_one_collective_takes_whole_numbers_of_any_kind_and_nothing_else() -> No
         one_collective(scenario, "all_reduce", 2**63 - 1).run()
     with pytest.raises(ap.ConfigError, match="unknown collective 'allreduce'; allowed: all_reduce, "):
         one_collective(scenario, "allreduce", 1000)
-    with pytest.raises(ap.ConfigError, match="broadcast: no algorithm of it is registered"):
-        one_collective(scenario, "broadcast", 1000)
 
 
 def test_the_digest_of_one_collective_is_its_own() -> None:

@@ -12,7 +12,7 @@ from astra_py.cli.common import print_json, print_table, scenario_from
 from astra_py.units import format_rate, format_time
 
 if TYPE_CHECKING:
-    from astra_py.platforms import Platform, PlatformDescription
+    from astra_py.platforms import Platform, PlatformArrays, PlatformDescription
 
 __all__ = ["topology"]
 
@@ -93,13 +93,17 @@ def _span(counts: tuple[int, int]) -> str:
     return str(low) if low == high else f"{low} to {high}"
 
 
+def _place(arrays: PlatformArrays, rank: int) -> dict[str, int]:
+    return {"machine": int(arrays.rank_machine[rank]), "rail": int(arrays.rank_rail[rank])}
+
+
 def _nodes_and_ports(platform: Platform) -> dict[str, Any]:
     """Return every node, and every port as the channel that it feeds."""
     arrays = platform.arrays()
     nodes = [
         {"node": node, "name": data["name"], "kind": data["kind"].name.lower(), "rank": data["rank"]}
-        | {"latency_ps": data["latency_ps"], "forwards": data["forwards"]}
-        | ({"machine": int(arrays.rank_machine[data["rank"]])} if data["rank"] >= 0 else {})
+        | {"latency_ps": data["latency_ps"], "forwards": int(data["forwards"])}
+        | (_place(arrays, data["rank"]) if data["rank"] >= 0 else {})
         for node, data in platform.graph.nodes(data=True)
     ]
     ends = zip(arrays.link_a.tolist(), arrays.link_b.tolist(), arrays.link_class.tolist(), strict=True)

@@ -10,6 +10,7 @@ from astra_py.collectives.builder import Dep, Hold, ScheduleBuilder
 from astra_py.collectives.closed_forms import ClosedForm, closed_form, register_closed_form
 from astra_py.collectives.dataflow import check_dataflow
 from astra_py.collectives.declared import LevelBytes, declared_level_bytes, declared_rank_bytes
+from astra_py.collectives.drawing import draw_template, plot_template
 from astra_py.collectives.level_forms import LevelForm, level_form
 from astra_py.collectives.lowering import lower
 from astra_py.collectives.registry import (
@@ -50,8 +51,10 @@ __all__ = [
     "collective",
     "declared_level_bytes",
     "declared_rank_bytes",
+    "draw_template",
     "find_algorithm",
     "level_form",
     "lower",
+    "plot_template",
     "register_closed_form",
 ]

@@ -24,7 +24,7 @@ from astra_py.collectives.flow_proof import is_proven
 from astra_py.collectives.promises import EVERYONE, Promise, promises_of
 from astra_py.collectives.schedule import Combine, EdgeOn, Template
 from astra_py.collectives.views import data_views
-from astra_py.errors import CheckError
+from astra_py.errors import CheckError, ConfigError
 
 __all__ = ["check_dataflow"]
 
@@ -33,19 +33,19 @@ __all__ = ["check_dataflow"]
 _Place = tuple[int, int, int]
 
 
-def check_dataflow(template: Template, payload: int | NDArray[np.int64]) -> None:
+def check_dataflow(template: Template, payload: int | NDArray[np.int64] | None = None) -> None:
     """Check that a template does what its collective promises, whatever its messages' timing.
 
     Parameters
     ----------
     template : with blocks on its messages. Its chunks are as :func:`~astra_py.collectives.build_template` makes them.
-    payload : the size in bytes, or the byte matrix.
+    payload : the size in bytes, or the byte matrix; that which it was made for where None.
 
     Raises
     ------
     CheckError : a rank lacks a block or a contribution, has one twice, sends what may not have arrived, or a message's
         size is not that of its blocks; the message names rank, block and operation.
-    ConfigError : the promise of this collective is not known.
+    ConfigError : the promise of this collective is not known, or the template was made by hand and no payload is given.
 
     Notes
     -----
@@ -54,6 +54,9 @@ def check_dataflow(template: Template, payload: int | NDArray[np.int64]) -> None
     that its rank has sent from there before. Of a message with control bytes only the others are looked at, and of a
     template with choices every alternative.
     """
+    payload = template.payload if payload is None else payload
+    if payload is None:
+        raise ConfigError(f"{template.collective} {template.algorithm}: give the payload that this template is for")
     for view in data_views(template):
         promises = promises_of(view, payload)
         if is_proven(view, promises):

@@ -23,7 +23,7 @@ from astra_py.errors import AstraPyError, ConfigError
 from astra_py.workloads.calls import CollectiveCall
 from astra_py.workloads.trace import NodeKind, Trace
 
-__all__ = ["lower"]
+__all__ = ["at_endpoints", "lower", "pools_of"]
 
 
 def lower(
@@ -62,8 +62,7 @@ def lower(
     for kind in algorithms or {}:
         algorithm_names(kind)
     system = system if system is not None else SystemModel()
-    limits = ((ADMISSION, system.admission), (CHANNELS, system.channels))
-    shared = [*(RankPool(name, most) for name, most in limits if most is not None), *rank_pools]
+    shared = [*pools_of(system), *rank_pools]
     templates = _Templates(
         {**DEFAULT_ALGORITHMS, **(algorithms or {})},
         system,
@@ -107,6 +106,30 @@ def lower(
     )
 
 
+def at_endpoints(template: Template, machine: NDArray[np.int32], system: SystemModel) -> Template:
+    """Return what an algorithm built with all that the endpoints add to it.
+
+    Parameters
+    ----------
+    template : of the algorithm alone.
+    machine : i32[template.ranks], the machine of each member.
+    system : the endpoints.
+    """
+    if system.protocol is not None:
+        template = with_protocol(template, machine[template.src] != machine[template.dst], system)
+    if system.channels is not None:
+        template = on_channels(template)
+    if system.admission is not None:
+        template = admitted(template, machine[template.src] != machine[template.dst])
+    return template
+
+
+def pools_of(system: SystemModel) -> list[RankPool]:
+    """Return the pools of each rank that :func:`at_endpoints` lets operations take units of."""
+    limits = ((ADMISSION, system.admission), (CHANNELS, system.channels))
+    return [RankPool(name, most) for name, most in limits if most is not None]
+
+
 class _Templates:
     """Templates by what makes them equal, each built once."""
 
@@ -140,24 +163,13 @@ class _Templates:
         group = Group(call.group, machine)
         try:
             template = build_template(call.kind, algorithm, group, payload, self.system)
-            self.templates.append(self._at_endpoints(template, machine))
+            self.templates.append(at_endpoints(template, machine, self.system))
         except AstraPyError as error:
             error.add_note(f"while building collective {call.name!r}{' of ' + call.source if call.source else ''}")
             raise
         key = by_ranks if group.is_ranks_used else by_machines if group.is_machines_used or is_by_level else shared
         self._index[key] = len(self.templates) - 1
         return self._index[key]
-
-    def _at_endpoints(self, template: Template, machine: NDArray[np.int32]) -> Template:
-        """What the algorithm built, with all that the endpoints add to it; ``machine`` is each member's."""
-        system = self.system
-        if system.protocol is not None:
-            template = with_protocol(template, machine[template.src] != machine[template.dst], system)
-        if system.channels is not None:
-            template = on_channels(template)
-        if system.admission is not None:
-            template = admitted(template, machine[template.src] != machine[template.dst])
-        return template
 
 
 class _Pools:

@@ -5,8 +5,9 @@ Blocks by collective, of each chunk. all_reduce, broadcast and reduce: block b i
 ceil, the larger first) of the buffer, of as many as the messages name. reduce_scatter, all_gather, gather and scatter:
 block i is the i-th of n such parts of the array, the segment of rank i; where the messages name more blocks than n, the
 segments are cut in parts once more, and block j n + i is the j-th part of segment i. all_to_all and all_to_all_v: block
-``s * n + d`` is what rank s has for rank d. barrier: block i is the news that rank i has come, of 0 bytes. sendrecv:
-block 0 is the message. The root of broadcast, reduce, gather and scatter is member 0.
+``s * n + d`` is what rank s has for rank d, of n * n that may be cut in the same way. barrier: block i is the news that
+rank i has come, of 0 bytes. sendrecv: block 0 is the message. The root of broadcast, reduce, gather and scatter is
+member 0.
 """
 
 from __future__ import annotations
@@ -84,12 +85,12 @@ def promises_of(template: Template, payload: int | NDArray[np.int64]) -> list[Pr
 def _promise(template: Template, payload: int | NDArray[np.int64], chunk: int | None) -> Promise:
     n, kind = template.ranks, template.collective
     if kind in MATRIX_KINDS and not isinstance(payload, int):
-        return _exchange(n, payload)
+        return _exchange(n, payload, _layers(template, chunk, n * n))
     if isinstance(payload, int):
         if kind in _ANY_PARTS:
             return _parts(template, payload, chunk)
         if kind in _BY_SEGMENT:
-            return _segments(kind, segment_bytes(payload, n), _layers(template, chunk))
+            return _segments(kind, segment_bytes(payload, n), _layers(template, chunk, n))
         if kind == "barrier":
             return _segments("all_gather", np.zeros(n, dtype=np.int64), is_news=True)
         if kind == "sendrecv":
@@ -114,9 +115,9 @@ def _parts(template: Template, size_bytes: int, chunk: int | None) -> Promise:
     return _new(segment_bytes(size_bytes, parts), start, end, np.full(len(end[0]), source), _segment_namer(parts, 1))
 
 
-def _layers(template: Template, chunk: int | None) -> int:
-    """Into how many parts the messages cut each rank's segment."""
-    return max(int(_blocks(template, chunk).max(initial=0)) // template.ranks + 1, 1)
+def _layers(template: Template, chunk: int | None, whole: int) -> int:
+    """Into how many parts the messages cut each of the ``whole`` blocks that there are at least."""
+    return max(int(_blocks(template, chunk).max(initial=0)) // whole + 1, 1)
 
 
 def _blocks(template: Template, chunk: int | None) -> NDArray[np.int32]:
@@ -137,21 +138,28 @@ def _segments(kind: str, sizes: Column, layers: int = 1, *, is_news: bool = Fals
         "gather": (own, at_root, rank),
         "scatter": (at_root, own, np.zeros_like(block)),
     }[kind]
-    floor, larger = np.divmod(sizes, layers)
-    parts = (floor + (np.arange(layers)[:, np.newaxis] < larger)).ravel()
-    return _new(parts, start, end, source, _news_name if is_news else _segment_namer(n, layers), is_news=is_news)
-
-
-def _exchange(n: int, matrix: NDArray[np.int64]) -> Promise:
-    src, dst = _everywhere(n, n)
-    block = np.arange(n * n, dtype=np.int32)
     return _new(
-        np.asarray(matrix, dtype=np.int64).ravel(),
-        (src, block),
-        (dst, block),
-        src,
-        lambda block: f"the block of rank {block // n} for rank {block % n}",
+        _cut(sizes, layers), start, end, source, _news_name if is_news else _segment_namer(n, layers), is_news=is_news
     )
+
+
+def _exchange(n: int, matrix: NDArray[np.int64], layers: int) -> Promise:
+    src, dst = (np.tile(column, layers) for column in _everywhere(n, n))
+    block = np.arange(layers * n * n, dtype=np.int32)
+
+    def name(block: int) -> str:
+        part, pair = divmod(block, n * n)
+        whole = f"the block of rank {pair // n} for rank {pair % n}"
+        return whole if layers == 1 else f"part {part} of {whole}"
+
+    return _new(_cut(np.asarray(matrix, dtype=np.int64).ravel(), layers), (src, block), (dst, block), src, name)
+
+
+def _cut(sizes: Column, layers: int) -> Column:
+    """Sizes of all parts, those of one layer after the other, each floor or ceil of its whole, the larger first."""
+    floor, larger = np.divmod(sizes, layers)
+    parts: Column = (floor + (np.arange(layers)[:, np.newaxis] < larger)).ravel()
+    return parts
 
 
 def _new(

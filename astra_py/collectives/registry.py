@@ -6,6 +6,7 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from astra_py.collectives.partition import chunk_payloads, equal_matrix
 from astra_py.collectives.schedule import Template
 from astra_py.collectives.system import SystemModel
 from astra_py.errors import ConfigError, did_you_mean
+from astra_py.plugins import Registry, file_of
 from astra_py.workloads.calls import COLLECTIVE_KINDS
 
 __all__ = [
@@ -56,7 +58,9 @@ WHOLE_KINDS = ("sendrecv", "barrier")
 Algorithm = Callable[[ScheduleBuilder, "Group", Any], None]
 AlgorithmT = TypeVar("AlgorithmT", bound=Algorithm)
 
-_algorithms: dict[str, dict[str, Algorithm]] = {kind: {} for kind in COLLECTIVE_KINDS}
+_algorithms: dict[str, Registry[Algorithm]] = {
+    kind: Registry("astra_py.collectives", f"{kind} algorithm", is_replaceable=True) for kind in COLLECTIVE_KINDS
+}
 #: Algorithms whose chunks all begin at once.
 _at_once: set[Algorithm] = set()
 
@@ -109,7 +113,7 @@ def collective(kind: str, *, name: str, do_chunks_wait: bool = True) -> Callable
     Parameters
     ----------
     kind : the collective, one of :data:`~astra_py.workloads.COLLECTIVE_KINDS`.
-    name : what ``collective.<kind>`` in a scenario calls it; registering a name again replaces it.
+    name : what ``collective.<kind>`` in a scenario calls it; registering a name again replaces it, but for a plug-in.
     do_chunks_wait : whether chunks follow one another as :class:`ScheduleBuilder` says, or all begin at once.
 
     Returns
@@ -141,7 +145,7 @@ def collective(kind: str, *, name: str, do_chunks_wait: bool = True) -> Callable
         except TypeError:
             third = "matrix" if kind in MATRIX_KINDS else "size_bytes"
             raise ConfigError(f"{kind} algorithm {name!r}: a function of (build, group, {third}) is needed") from None
-        _algorithms[kind][name] = function
+        _algorithms[kind].add(name, function)
         if not do_chunks_wait:
             _at_once.add(function)
         return function
@@ -154,11 +158,11 @@ def algorithm_names(kind: str) -> tuple[str, ...]:
 
     Raises
     ------
-    ConfigError : an unknown kind.
+    ConfigError : an unknown kind, or a broken plug-in.
     """
     if kind not in _algorithms:
         raise ConfigError(_unknown("collective", kind, _runnable_kinds()))
-    return tuple(_algorithms[kind])
+    return _algorithms[kind].names()
 
 
 def require_runnable(kind: str) -> None:
@@ -173,21 +177,33 @@ def require_runnable(kind: str) -> None:
 
 
 def _runnable_kinds() -> tuple[str, ...]:
-    return tuple(kind for kind, algorithms in _algorithms.items() if algorithms)
+    return tuple(kind for kind, algorithms in _algorithms.items() if algorithms.names())
 
 
 def find_algorithm(kind: str, name: str) -> Algorithm:
     """Return the function registered as ``name`` for ``kind``.
 
+    ``file:PATH.py`` and ``file:PATH.py:NAME`` are what a file of one's own registers, ``file:PATH.xml`` is an algorithm
+    of MSCCL (:mod:`astra_py.collectives.msccl`).
+
     Raises
     ------
-    ConfigError : no such kind or name; the message has the nearest one and all that are allowed.
+    ConfigError : no such kind or name; the message has the nearest one and all that are allowed. Or a file or plug-in
+        is broken.
     """
-    require_runnable(kind)
-    allowed = algorithm_names(kind)
-    if name not in allowed:
-        raise ConfigError(_unknown(f"{kind} algorithm", name, (*allowed, AUTO)))
-    return _algorithms[kind][name]
+    if kind not in _algorithms:
+        raise ConfigError(_unknown("collective", kind, _runnable_kinds()))
+    path = file_of(name)
+    if path is not None and path.suffix == ".xml":
+        from astra_py.collectives.msccl import msccl_algorithm
+
+        return msccl_algorithm(kind, path)
+    # Plug-ins are loaded when a name is not known, so not while the package registers what it finds here itself.
+    if path is None and name not in _algorithms[kind]:
+        require_runnable(kind)
+        if name not in (allowed := algorithm_names(kind)):
+            raise ConfigError(_unknown(f"{kind} algorithm", name, (*allowed, AUTO)))
+    return _algorithms[kind].find(name)
 
 
 def require_algorithm(kind: str, name: str) -> None:
@@ -239,7 +255,7 @@ def build_template(
             if chunk:
                 build.begin_chunk(is_waiting=function not in _at_once)
             function(build, group, part)
-    return build.build()
+    return replace(build.build(), payload=payload)
 
 
 def _as_argument(kind: str, ranks: int, payload: int | NDArray[np.int64]) -> int | NDArray[np.int64]:

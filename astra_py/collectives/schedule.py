@@ -134,6 +134,7 @@ class Template:
     block_ptr, block, combine : what a message carries, for the data-flow check only: its blocks of its chunk, and
         what the receiver does with them (:class:`Combine`).
     notify_on : the moment at which the receiver's part counts a message as received.
+    payload : the size in bytes, or the byte matrix, that it was made for; None where it was made by hand.
     protocol : the protocol of the collective library whose costs are in it, or nothing.
     shared_pools : names of the pools of each rank (:class:`RankPool`) that operations take units of.
     release_op : i32[u], the operation at whose moment each unit is returned, which waits for the one that takes it;
@@ -171,6 +172,7 @@ class Template:
     combine: ByteColumn
     phase_names: tuple[str, ...]
     notify_on: EdgeOn = EdgeOn.DELIVERED
+    payload: int | LongColumn | None = None
     protocol: str = ""
     shared_pools: tuple[str, ...] = ()
     release_op: IntColumn = field(default_factory=_ints)

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from astra_py.config.explain import explain
 from astra_py.config.scenario import Scenario
 from astra_py.errors import ConfigError
+from astra_py.plugins import FILE
 
 __all__ = ["load_scenario"]
 
@@ -51,7 +52,8 @@ def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[st
         scenario = Scenario.model_validate(tree)
     except ValidationError as error:
         raise ConfigError(_listed(path, explain(error, Scenario))) from None
-    if scenario.workload is not None and not scenario.workload.path.is_file():
+    workload_path = None if scenario.workload is None else scenario.workload.input_path
+    if scenario.workload is not None and workload_path is not None and not workload_path.is_file():
         problem = f"workload.file: {scenario.workload.file!r} is not a file; allowed: the path of a workload file"
         raise ConfigError(_listed(path, [problem]))
     scenario._source_path = path
@@ -75,6 +77,10 @@ def _place_files(tree: dict[str, Any], folder: Path) -> None:
         values = tree.get(table)
         if isinstance(values, dict) and isinstance(values.get(key), str) and values[key].strip() not in ("", "none"):
             values[key] = str(folder / values[key])
+    for values in tree.values():
+        for key, value in values.items() if isinstance(values, dict) else ():
+            if isinstance(value, str) and value.startswith(FILE) and value != FILE:
+                values[key] = f"{FILE}{folder / value.removeprefix(FILE)}"
 
 
 def _apply(tree: dict[str, Any], override: str) -> None:

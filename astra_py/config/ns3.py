@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar
 from astra_py.config.rules import Rule
 from astra_py.config.table import FieldError, Ns3Attribute, Table, declaration, parameter, rule_of
 
-__all__ = ["Ns3Config", "apply_ns3_defaults", "attributes_of"]
+__all__ = ["Ns3Config", "apply_ns3_defaults", "attributes_of", "mapped_attributes", "to_ns3"]
 
 _ATTRIBUTE_NAME = re.compile(r"ns3(::[A-Za-z_][A-Za-z0-9_]*){2,}")
 
@@ -80,11 +80,12 @@ def attributes_of(table: Table) -> dict[str, str]:
             rule = rule_of(info)
             if value != rule.read(info.default):
                 (attribute,) = made.ns3.names
-                found[attribute] = _to_ns3(rule, value, made.ns3)
+                found[attribute] = to_ns3(rule, value, made.ns3)
     return found
 
 
-def _to_ns3(rule: Rule, value: Any, mapping: Ns3Attribute) -> str:
+def to_ns3(rule: Rule, value: Any, mapping: Ns3Attribute) -> str:
+    """ns-3's text of a parameter's value."""
     written = rule.write(value)
     return mapping.words[written] if isinstance(written, str) and written in mapping.words else rule.to_ns3(value)
 

@@ -19,7 +19,7 @@ from astra_py.config.platform_kinds import (
 )
 from astra_py.config.platform_presets import PlatformPresetRule
 from astra_py.config.platform_rules import Dimensions, FunctionName
-from astra_py.config.rules import Choice, Count, Flag, Number, QuantityRule
+from astra_py.config.rules import Choice, Count, Flag, Number, QuantityRule, Registered
 from astra_py.config.scale_up import LONGEST_DELAY, PcieConfig, ScaleUpConfig
 from astra_py.config.table import Ns3Attribute, Table, parameter
 from astra_py.hardware import accelerators
@@ -37,6 +37,9 @@ _ONLY_FAT_TREE = only_kinds("fat_tree")
 _ONLY_SWITCHES = Condition(
     "kind", f"a platform.kind other than {', '.join(map(repr, DIRECT))}", lambda kind: kind not in DIRECT
 )
+_ONLY_ECMP = Condition(
+    "routing", "platform.routing = 'ecmp' or 'enhanced_ecmp'", ("ecmp", "enhanced_ecmp").__contains__
+)
 _ONLY_HOOK = Condition("routing", "platform.routing = 'hook'", lambda routing: routing == "hook")
 
 #: Ranks on a leaf where there are no machines.
@@ -51,7 +54,7 @@ class PlatformFields(Table):
 
     key: ClassVar[str] = "platform"
 
-    kind: Annotated[str, Choice(*KINDS)] = parameter(
+    kind: Annotated[str, Registered("astra_py.topologies", *KINDS)] = parameter(
         "single_switch",
         "Shape: all ranks on one switch; linked in a ring, in a torus or each to each; on leaf switches of which "
         "each has one link to every spine switch; in a fat tree of three tiers; or in machines whose accelerators a "
@@ -202,6 +205,7 @@ class PlatformFields(Table):
         "per_switch",
         "Whether each switch hashes with a seed of its own, or all with one: then each tier chooses as the one "
         "before it and leaves ways unused (polarisation).",
+        only=_ONLY_ECMP,
     )
     routing_hook: Annotated[str | None, FunctionName(words={"none": None})] = parameter(
         "none",

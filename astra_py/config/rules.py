@@ -18,9 +18,10 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from astra_py.errors import ConfigError, did_you_mean
+from astra_py.plugins import FILE, is_registered
 from astra_py.units import INT64_MAX, Quantity
 
-__all__ = ["Choice", "Count", "Flag", "Name", "Number", "QuantityRule", "Rule", "Text"]
+__all__ = ["Choice", "Count", "Flag", "Name", "Number", "QuantityRule", "Registered", "Rule", "Text"]
 
 
 class Rule(ABC):
@@ -247,18 +248,48 @@ class Choice(Rule):
 
 
 @dataclass(frozen=True)
+class Registered(Choice):
+    """One of the package's own names, or one that a plug-in, a script or a user's file registers in ``group``."""
+
+    group: str
+
+    def __init__(self, group: str, *names: str) -> None:
+        super().__init__(*names)
+        object.__setattr__(self, "group", group)
+
+    @property
+    def allowed(self) -> str:  # noqa: D102
+        return f"{super().allowed}, or one that is registered, or '{FILE}PATH.py'"
+
+    def read(self, value: Any) -> str:  # noqa: D102
+        if isinstance(value, str) and value not in self.names:
+            if _is_file(value):
+                return value
+            try:
+                if is_registered(self.group, value):
+                    return value
+            except ConfigError as error:
+                raise ValueError(f"{value!r} is looked for among plug-ins: {error}") from error
+        return super().read(value)
+
+
+def _is_file(value: str) -> bool:
+    return value.startswith(FILE) and bool(value.removeprefix(FILE).strip())
+
+
+@dataclass(frozen=True)
 class Name(Rule):
-    """A name in snake_case that is looked up later, where things register themselves."""
+    """A name in snake_case that is looked up later, where things register themselves, or a file of the user's."""
 
     type_name = "name"
     what: str
 
     @property
     def allowed(self) -> str:  # noqa: D102
-        return f"the name of {self.what}, in snake_case"
+        return f"the name of {self.what}, in snake_case, or '{FILE}PATH'"
 
     def read(self, value: Any) -> str:  # noqa: D102
-        if isinstance(value, str) and re.fullmatch(r"[a-z][a-z0-9_]*", value):
+        if isinstance(value, str) and (re.fullmatch(r"[a-z][a-z0-9_]*", value) or _is_file(value)):
             return value
         raise ValueError(f"{value!r} is not a name")
 

@@ -23,6 +23,7 @@ from astra_py.config.table import FieldError, Table, parameter
 from astra_py.config.transport import TransportConfig
 from astra_py.config.workload import WorkloadConfig
 from astra_py.errors import ConfigError
+from astra_py.plugins import FILE, file_of
 from astra_py.units import TIME, format_rate, format_time, parse_time
 
 __all__ = ["AnalyticConfig", "LimitsConfig", "Scenario"]
@@ -132,19 +133,25 @@ class Scenario(Table):
             an input file cannot be read.
         """
         values = self.resolved()
-        contents = b""
-        if self.workload is not None:
-            values["workload"]["file"] = self.workload.path.name
-            contents = _contents("workload.file", self.workload.path)
+        contents = []
+        if self.workload is not None and (path := self.workload.input_path) is not None:
+            values["workload"]["file"] = path.name
+            contents.append(_contents("workload.file", path))
         if self.platform.routing_hook is not None:
-            path, _, function = self.platform.routing_hook.rpartition(":")
-            values["platform"]["routing_hook"] = f"{Path(path).name}:{function}"
-            contents += b"\0" + _contents("platform.routing_hook", Path(path))
+            hook, _, function = self.platform.routing_hook.rpartition(":")
+            values["platform"]["routing_hook"] = f"{Path(hook).name}:{function}"
+            contents.append(_contents("platform.routing_hook", Path(hook)))
+        for name, table in sorted(values.items()):
+            for key, value in sorted(table.items()) if isinstance(table, dict) else ():
+                if isinstance(value, str) and (path := file_of(value)) is not None:
+                    table[key] = f"{FILE}{value.removeprefix(FILE).removeprefix(str(path.parent))}"
+                    contents.append(_contents(f"{name}.{key}", path))
         text = json.dumps(values, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode() + b"\0" + contents).hexdigest()
+        return hashlib.sha256(b"\0".join([text.encode(), *(contents or [b""])])).hexdigest()
 
 
 def _contents(key: str, path: Path) -> bytes:
+    """The bytes of an input file."""
     try:
         return path.read_bytes()
     except OSError as error:

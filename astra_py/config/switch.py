@@ -11,7 +11,7 @@ from astra_py.config.rules import Choice, Count, Flag, Number, QuantityRule, Rul
 from astra_py.config.table import Ns3Attribute, Table, parameter
 from astra_py.units import SIZE
 
-__all__ = ["DATA_PRIORITIES", "PRIORITIES", "SwitchConfig"]
+__all__ = ["RED_KMAX", "RED_KMIN", "SwitchConfig"]
 
 #: Priorities of a port, as PFC counts them (IEEE 802.1Qbb).
 PRIORITIES = 8
@@ -23,6 +23,9 @@ _MOST_WEIGHT = 100
 _MOST_BUFFER = 2**40
 #: Shortest pause, 2 kB of line: it is sent again at half of it, which must leave room for the frame that says so.
 _LEAST_QUANTA = 32
+
+#: Thresholds of "auto", but for DCTCP (HPCC, SIGCOMM 2019, section 5.1).
+RED_KMIN, RED_KMAX = SizeByRate(100_000, 25 * 10**9), SizeByRate(400_000, 25 * 10**9)
 
 _HAS_BUFFER = Condition("buffer", "switch.buffer other than 'unlimited'", lambda buffer: buffer is not None)
 _HAS_PFC = Condition("pfc", "switch.pfc = true", bool)
@@ -173,7 +176,7 @@ class SwitchConfig(Table):
         "transport.congestion_control = 'dctcp', whose marks are a step.",
         source="HPCC, SIGCOMM 2019, section 5.1",
         only=_HAS_ECN,
-        ns3=_attribute("EcnKmin", None),
+        ns3=_attribute("EcnKmin", None, auto=RED_KMIN.to_ns3()),
     )
     ecn_kmax: Annotated[SizeByRate | None, SizeByRateRule(words={"auto": None})] = parameter(
         "auto",
@@ -181,7 +184,7 @@ class SwitchConfig(Table):
         "transport.congestion_control = 'dctcp'.",
         source="HPCC, SIGCOMM 2019, section 5.1",
         only=_HAS_ECN,
-        ns3=_attribute("EcnKmax", None),
+        ns3=_attribute("EcnKmax", None, auto=RED_KMAX.to_ns3()),
     )
     ecn_pmax: Annotated[float, Number(least=0, most=1)] = parameter(
         0.2,

@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from astra_py.config.rules import Choice, Count, Number, QuantityRule, Text, WordRule
+from astra_py.config.rules import Choice, Count, Number, QuantityRule, Registered, Text, WordRule
 from astra_py.config.table import Condition, FieldError, Table, parameter
 from astra_py.units import TIME, parse_time
 
@@ -53,8 +53,10 @@ class WorkloadConfig(Table):
 
     key: ClassVar[str] = "workload"
 
-    kind: Annotated[str, Choice("file", "dlrm")] = parameter(
-        "file", "Where the job comes from: a workload file, or a DLRM's description that is sharded over the ranks."
+    kind: Annotated[str, Registered("astra_py.workloads", "file", "dlrm")] = parameter(
+        "file",
+        "Where the job comes from: a workload file, a DLRM's description that is sharded over the ranks, or a function "
+        "that is registered.",
     )
     preset: Annotated[str | None, DlrmPresetRule(words={"none": None})] = parameter(
         "none", "A DLRM's description that ships with the package. 'none': workload.file has it.", only=_ONLY_DLRM
@@ -111,19 +113,25 @@ class WorkloadConfig(Table):
     )
 
     @property
-    def path(self) -> Path:
-        """Path of the workload file, or of the preset's description."""
+    def input_path(self) -> Path | None:
+        """Path of the workload file, or of the preset's description; None where a registered function needs none."""
         if self.preset is not None:
             return dlrm_presets()[self.preset]
-        assert self.file is not None
-        return Path(self.file)
+        return None if self.file is None else Path(self.file)
+
+    @property
+    def path(self) -> Path:
+        """As :attr:`input_path`, of a job that has one."""
+        path = self.input_path
+        assert path is not None
+        return path
 
     @property
     def title(self) -> str:
-        """The job in a word: its preset or its file."""
-        return self.preset or str(self.file)
+        """The job in a word: its preset, its file or its kind."""
+        return self.preset or self.file or self.kind
 
     def check(self) -> None:  # noqa: D102  (as the base)
-        if self.file is None and self.preset is None:
+        if self.kind in ("file", "dlrm") and self.file is None and self.preset is None:
             other = f", or workload.preset as one of {', '.join(dlrm_presets())}" if self.kind == "dlrm" else ""
             raise FieldError("file", "missing, and [workload] needs it", f"the path of a workload file{other}")

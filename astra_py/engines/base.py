@@ -137,6 +137,7 @@ class SwitchModel:
         rules of "auto".
     response_quanta : quanta that a PAUSE takes to act.
     has_ecn : whether switches mark frames that are ECN capable.
+    chooses_per_packet : whether they choose among equal ways for each packet, and not for each flow.
     """
 
     buffer_bytes: int = 0
@@ -145,6 +146,7 @@ class SwitchModel:
     headroom_bytes: int = -1
     response_quanta: int = 0
     has_ecn: bool = False
+    chooses_per_packet: bool = False
 
 
 #: Called now and then while an engine runs: simulated time in ps, events so far, finished operations, operations.

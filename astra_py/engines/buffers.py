@@ -21,12 +21,20 @@ if TYPE_CHECKING:
     from astra_py.engines.base import SwitchModel, TransportModel
     from astra_py.platforms.platform import PlatformArrays
 
-__all__ = ["ACK_PRIORITY", "buffer_bytes", "buffer_warnings", "kept_bytes", "require_thresholds", "switch_ports"]
+__all__ = [
+    "ACK_PRIORITY",
+    "AUTO_SHARED_BYTES",
+    "buffer_bytes",
+    "buffer_warnings",
+    "kept_bytes",
+    "require_thresholds",
+    "switch_ports",
+]
 
 #: Priority of acknowledgements.
 ACK_PRIORITY = 7
 #: Shared part of a buffer of ``switch.buffer = "auto"`` (HPCC, SIGCOMM 2019, section 5.1: 32 MB).
-_AUTO_SHARED_BYTES = 32_000_000
+AUTO_SHARED_BYTES = 32_000_000
 
 
 def switch_ports(arrays: PlatformArrays) -> NDArray[np.int64]:
@@ -73,7 +81,7 @@ def buffer_bytes(
 ) -> NDArray[np.int64]:
     """i64[nodes]: size of each switch's buffer, with what it keeps for its ports; 0 without limit, and elsewhere."""
     kept = kept_bytes(switch, transport, arrays, priorities)
-    size = kept + _AUTO_SHARED_BYTES if switch.buffer_bytes < 0 else np.full_like(kept, switch.buffer_bytes)
+    size = kept + AUTO_SHARED_BYTES if switch.buffer_bytes < 0 else np.full_like(kept, switch.buffer_bytes)
     return np.where(arrays.node_forwards, size, 0)
 
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from astra_py.engines.native import engine_columns
@@ -85,8 +84,7 @@ class PreparedPacketRun:
         self._schedule = schedule
         self._platform = platform
         self._options = options
-        whole = replace(options, ns3_defaults={**options.attributes, **options.ns3_defaults})
-        self._native: PacketRun | None = PacketRun(platform.arrays(), schedule, transport, whole)
+        self._native: PacketRun | None = PacketRun(platform.arrays(), schedule, transport, options)
         self.node_ids: list[int] = self._native.node_ids
 
     def run(self) -> EngineColumns:

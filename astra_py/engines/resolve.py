@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from astra_py.collectives.schedule import EdgeOn
 from astra_py.config.by_rate import SizeByRate
 from astra_py.config.ns3 import attributes_of
+from astra_py.config.switch import RED_KMAX, RED_KMIN
 from astra_py.engines.base import (
     AckPolicy,
     EngineOptions,
@@ -31,10 +32,8 @@ CONTROL_CLASSES = {
     "swift": "ns3::Swift",
     "dctcp": "ns3::Dctcp",
 }
-#: RED thresholds of ``switch.ecn_kmin`` and ``ecn_kmax`` = "auto" (HPCC, SIGCOMM 2019, section 5.1).
-_RED_ECN = (SizeByRate(100_000, 25 * 10**9), SizeByRate(400_000, 25 * 10**9))
-#: The same for DCTCP, whose marks are a step (HPCC, SIGCOMM 2019, section 5.1, after DCTCP, SIGCOMM 2010).
-_DCTCP_ECN = (SizeByRate(30_000, 10 * 10**9), SizeByRate(30_000, 10 * 10**9))
+#: Where DCTCP marks every frame: its marks are a step (HPCC, SIGCOMM 2019, section 5.1, after DCTCP, SIGCOMM 2010).
+_DCTCP_STEP = SizeByRate(30_000, 10 * 10**9)
 
 
 def transport_model(scenario: Scenario) -> TransportModel:
@@ -77,15 +76,16 @@ def switch_model(scenario: Scenario) -> SwitchModel:
         headroom_bytes=-1 if switch.headroom is None else switch.headroom,
         response_quanta=switch.pfc_response_quanta,
         has_ecn=switch.ecn,
+        chooses_per_packet=scenario.platform.routing in ("spray", "least_loaded"),
     )
 
 
 def ecn_thresholds(scenario: Scenario) -> tuple[SizeByRate, SizeByRate]:
     """Queues from which frames are marked at times, and always, with "auto" resolved."""
     switch = scenario.switch
-    auto = _DCTCP_ECN if scenario.transport.congestion_control == "dctcp" else _RED_ECN
-    low, high = (auto[i] if given is None else given for i, given in enumerate((switch.ecn_kmin, switch.ecn_kmax)))
-    return low, high
+    is_step = scenario.transport.congestion_control == "dctcp"
+    low, high = (_DCTCP_STEP, _DCTCP_STEP) if is_step else (RED_KMIN, RED_KMAX)
+    return switch.ecn_kmin or low, switch.ecn_kmax or high
 
 
 def _attributes(scenario: Scenario) -> dict[str, str]:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Where it runs: accelerators, switches and links, from builders by name or from a graph of one's own."""
 
+from astra_py.platforms.build import PlatformBuilder
 from astra_py.platforms.describe import LinkClass, PlatformDescription, describe
 from astra_py.platforms.draw import draw
 from astra_py.platforms.fat_tree import fat_tree
@@ -8,7 +9,7 @@ from astra_py.platforms.fully_connected import fully_connected
 from astra_py.platforms.leaf_spine import leaf_spine
 from astra_py.platforms.platform import Forwarding, NodeKind, Platform, PlatformArrays
 from astra_py.platforms.rails import dgx_a100, dgx_h100, rail_only, rail_optimized
-from astra_py.platforms.registry import build_platform, platform_kinds, register_platform
+from astra_py.platforms.registry import build_platform, platform_kinds, register_platform, topology
 from astra_py.platforms.ring import ring
 from astra_py.platforms.routing import ChosenWays, NicPolicy, Routing, RoutingKind
 from astra_py.platforms.single_switch import single_switch
@@ -24,6 +25,7 @@ __all__ = [
     "NodeKind",
     "Platform",
     "PlatformArrays",
+    "PlatformBuilder",
     "PlatformDescription",
     "Routing",
     "RoutingKind",
@@ -41,6 +43,7 @@ __all__ = [
     "register_platform",
     "ring",
     "single_switch",
+    "topology",
     "torus",
     "zion",
     "zionex",

@@ -79,7 +79,7 @@ class Routing:
 
     def warnings(self) -> Iterator[str]:
         """Say what one may not expect, a sentence each."""
-        if self.is_seed_common and self.kind not in (RoutingKind.STATIC_RAIL, RoutingKind.HOOK):
+        if self.is_seed_common:
             yield (
                 "platform.ecmp_seeds = 'common': all switches hash alike, so that each tier makes the choice of the "
                 "one before it and leaves ways unused (polarisation)"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from astra_py.engines.base import TimeRounding
 from astra_py.results.check import Check, compare
+from astra_py.results.traffic import integer_sums
 
 if TYPE_CHECKING:
     from astra_py.results.record import RunRecord
@@ -63,16 +64,16 @@ def check_switches(record: RunRecord) -> list[Check]:
     sender, receiver = record.channel_ends
     nodes = len(arrays.node_rank)
     frames, refused = columns.channel_frames - record.channel("pfc_frames"), record.channel("buffer_drops")
-    entered = _sums(receiver, frames - columns.channel_dropped_frames - refused, nodes)[forwards]
-    reached = _sums(receiver, columns.channel_delivered_payload_bytes, nodes)[forwards]
-    refused_at_most = _sums(receiver, refused, nodes)[forwards] * record.transport.payload_bytes
-    left = _sums(sender, columns.channel_payload_bytes, nodes)[forwards]
+    entered = integer_sums(receiver, frames - columns.channel_dropped_frames - refused, nodes)[forwards]
+    reached = integer_sums(receiver, columns.channel_delivered_payload_bytes, nodes)[forwards]
+    refused_at_most = integer_sums(receiver, refused, nodes)[forwards] * record.transport.payload_bytes
+    left = integer_sums(sender, columns.channel_payload_bytes, nodes)[forwards]
     return [
         compare(
             "switch_frames",
             "frames that switches sent: those that reached them",
             entered,
-            _sums(sender, frames, nodes)[forwards],
+            integer_sums(sender, frames, nodes)[forwards],
             lambda i: arrays.node_names[forwards[i]],
         ),
         compare(
@@ -97,7 +98,7 @@ def check_ports(record: RunRecord) -> list[Check]:
             f"ports_{way}",
             meaning,
             declared + transit,
-            _sums(node_rank[node] + 1, measured, record.schedule.ranks + 1)[1:],
+            integer_sums(node_rank[node] + 1, measured, record.schedule.ranks + 1)[1:],
             lambda rank: f"rank {rank}",
             is_exact=not record.has_repetitions,
         )
@@ -135,19 +136,22 @@ def _serialisation_ps(record: RunRecord) -> tuple[NDArray[np.int64], NDArray[np.
 
 
 def _transit(record: RunRecord) -> NDArray[np.int64]:
-    """Payload that each rank's node passes on, by the routes; i64[ranks]."""
+    """Payload that each rank's node passes on, by the routes; i64[ranks].
+
+    Where packets have ways of their own, it is what came in and was not the rank's: the same has to go out. With
+    repetitions that is not known, and the lower bound is without it.
+    """
     traffic = record.traffic
     _, receiver = record.channel_ends
+    if record.has_packet_ways and record.has_repetitions:
+        return np.zeros(record.schedule.ranks, dtype=np.int64)
+    if record.has_packet_ways:
+        node_rank = record.arrays.node_rank.astype(np.int64)[receiver] + 1
+        came = integer_sums(node_rank, record.columns.channel_delivered_payload_bytes, record.schedule.ranks + 1)[1:]
+        return came - record.declared_bytes[1]
     is_last = np.zeros(len(traffic.there), dtype=bool)
     is_last[traffic.there_ptr[1:] - 1] = True
     rank = record.arrays.node_rank[receiver[traffic.there]]
     passed = (rank >= 0) & ~is_last
     payload = np.repeat(traffic.per_flow(traffic.size_bytes), traffic.hops)
-    return _sums(rank[passed], payload[passed], record.schedule.ranks)
-
-
-def _sums(index: NDArray[np.integer], weight: NDArray[np.int64], length: int) -> NDArray[np.int64]:
-    """Integer sums of ``weight`` by ``index``."""
-    total = np.zeros(length, dtype=np.int64)
-    np.add.at(total, index, weight)
-    return total
+    return integer_sums(rank[passed], payload[passed], record.schedule.ranks)

@@ -141,6 +141,10 @@ def check_speed(record: RunRecord) -> Check:
     slowest = np.minimum.reduceat(arrays.link_rate_bps[channel // 2], start)[traffic.flow]
     fixed = np.add.reduceat(latency, start)[traffic.flow] + transport.send_latency_ps + transport.receive_latency_ps
     serial = traffic.size_bytes * 8e12 / slowest
+    if record.has_packet_ways:
+        # packets go side by side, over links that may differ from these: what is left is the fastest of them
+        fixed = traffic.hops[traffic.flow] * arrays.link_delay_ps.min()
+        serial = np.zeros(len(serial))
     if transport.time_rounding == TimeRounding.NS_NEAREST:
         serial -= 500.0 * traffic.packets(transport)
     took = (columns.message_delivered_ps - columns.message_posted_ps)[traffic.whole]

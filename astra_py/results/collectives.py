@@ -45,6 +45,7 @@ def collectives_table(record: RunRecord) -> Columns:
         int(np.bincount(t.src, t.data_bytes * (t.is_send & t.is_counted), t.ranks).max(initial=0))
         for t in schedule.templates
     ]
+    control = [int((t.size_bytes - t.data_bytes)[t.is_counted].sum()) for t in schedule.templates]
     ideal, bottleneck = ideal_times(record)
     analytic = AloneTimes(record).per_instance()
     return {
@@ -52,10 +53,12 @@ def collectives_table(record: RunRecord) -> Columns:
         "name": _text(call.name for call in calls),
         "kind": _text(call.kind for call in calls),
         "algorithm": _text(template.algorithm for template in templates),
+        "protocol": _text(template.protocol for template in templates),
         "iteration": np.array([call.iteration for call in calls], dtype=np.int64),
         "ranks": np.array([len(call.group) for call in calls], dtype=np.int64),
         "size_bytes": size,
         "sent_bytes": np.array(sent, dtype=np.int64)[schedule.instance_template],
+        "control_bytes": np.array(control, dtype=np.int64)[schedule.instance_template],
         "start_us": us(spans.start),
         "time_us": us(time),
         "skew_us": us(spans.last_join - spans.start),

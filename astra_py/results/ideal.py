@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from astra_py.platforms.node_kind import NodeKind
+from astra_py.results.traffic import integer_sums
+
 if TYPE_CHECKING:
     from astra_py.results.record import RunRecord
 
@@ -46,6 +49,29 @@ def _most_loaded(record: RunRecord, messages: NDArray[np.int64]) -> tuple[int, i
     channels, of_hop = np.unique(traffic.there[at], return_inverse=True)
     load = np.zeros(len(channels), dtype=np.int64)
     np.add.at(load, of_hop, np.repeat(flow_bytes, hops))
+    if record.has_packet_ways:
+        return max(_most_loaded_node(record, channels, load, end) for end in record.channel_ends)
     rate = record.arrays.link_rate_bps[channels // 2]
     worst = int(np.argmax(load / rate))
-    return -(-8 * int(load[worst]) * 10**12 // int(rate[worst])), int(channels[worst])
+    return _ideal_ps(int(load[worst]), int(rate[worst])), int(channels[worst])
+
+
+def _most_loaded_node(
+    record: RunRecord, channels: NDArray[np.int32], load: NDArray[np.int64], end: NDArray[np.int32]
+) -> tuple[int, int]:
+    """As :func:`_most_loaded`, where packets have ways of their own: a node's alike channels are one together.
+
+    Only nodes other than switches are looked at, since switches choose any of their channels.
+    """
+    arrays = record.arrays
+    kinds, kind = np.unique(record.channel_efficiency, return_inverse=True)
+    group = end.astype(np.int64) * len(kinds) + kind
+    groups = len(arrays.node_kind) * len(kinds)
+    rate = integer_sums(group, np.repeat(arrays.link_rate_bps, 2), groups)
+    loads = integer_sums(group[channels], np.where(arrays.node_kind[end[channels]] == NodeKind.SWITCH, 0, load), groups)
+    worst = int(np.argmax(loads / np.maximum(rate, 1)))
+    return _ideal_ps(int(loads[worst]), int(rate[worst])), int(np.flatnonzero(group == worst)[0])
+
+
+def _ideal_ps(size_bytes: int, rate_bps: int) -> int:
+    return -(-8 * size_bytes * 10**12 // rate_bps)

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from astra_py.engines.wire import CNP_LINE_BYTES
+from astra_py.engines.wire import CNP_LINE_BYTES, PFC_LINE_BYTES
 from astra_py.results.check import Check, compare
-from astra_py.results.traffic import ControlFrames, implied_line_bytes
+from astra_py.results.traffic import ControlFrames, implied_line_bytes, integer_sums
 
 if TYPE_CHECKING:
     from astra_py.results.record import RunRecord
@@ -18,42 +20,66 @@ __all__ = ["check_link_bytes"]
 
 
 def check_link_bytes(record: RunRecord) -> list[Check]:
-    """Payload and line bytes of each channel; lower bounds where packets were repeated."""
-    traffic, transport, columns = record.traffic, record.transport, record.columns
-    payload = traffic.on_channels(traffic.per_flow(traffic.size_bytes), len(columns.channel_line_bytes))
+    """Payload and line bytes of each channel; lower bounds where packets were repeated.
+
+    Where packets of one flow go different ways, no more than sums over Ethernet, and over scale-up links of each
+    efficiency, are known: equal ways have equally many of them.
+    """
+    traffic, columns = record.traffic, record.columns
     control, is_known = _control_frames(record)
-    line = implied_line_bytes(traffic, transport, record.channel_efficiency, control)
+    payload = traffic.on_channels(traffic.per_flow(traffic.size_bytes), len(columns.channel_line_bytes))
+    line = implied_line_bytes(traffic, record.transport, record.channel_efficiency, control)
     is_exact = not record.has_repetitions
-    return [
-        compare(f"link_{name}_bytes", meaning, declared, measured, record.channel_name, is_exact=exactly)
-        for name, meaning, declared, measured, exactly in (
-            ("payload", "payload per channel: routes, and ports", payload, columns.channel_payload_bytes, is_exact),
-            (
-                "line",
-                "line bytes per channel: routes and headers, and ports",
-                line,
-                columns.channel_line_bytes,
-                is_exact and is_known,
-            ),
-        )
-    ]
+    sides = {
+        "payload": ("payload per channel: routes, and ports", payload, columns.channel_payload_bytes, is_exact),
+        "line": (
+            "line bytes per channel: routes and headers, and ports",
+            line,
+            columns.channel_line_bytes,
+            is_exact and is_known,
+        ),
+    }
+    checks = []
+    for name, (meaning, declared, measured, exactly) in sides.items():
+        if record.has_packet_ways:
+            declared, measured = _by_kind(record, declared), _by_kind(record, measured)
+        checks.append(compare(f"link_{name}_bytes", meaning, declared, measured, _place_of(record), is_exact=exactly))
+    return checks
+
+
+def _by_kind(record: RunRecord, column: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Sums of a column of channels over those of each efficiency."""
+    kinds, kind = np.unique(record.channel_efficiency, return_inverse=True)
+    return integer_sums(kind, column, len(kinds))
+
+
+def _place_of(record: RunRecord) -> Callable[[int], str]:
+    """Names a channel, or a kind of link where packets have ways of their own."""
+    if not record.has_packet_ways:
+        return record.channel_name
+    kinds = np.unique(record.channel_efficiency)
+    return lambda i: f"links of efficiency {kinds[i]:g}" if kinds[i] else "Ethernet links"
 
 
 def _control_frames(record: RunRecord) -> tuple[ControlFrames, bool]:
-    """Frames without data of each channel, and whether it is known which of them are ACKs and which CNPs.
+    """Frames without data of each channel, and whether their line bytes are exact or what they take at least.
 
     Where acknowledgements follow from messages, what else there is are CNPs. Where they do not (a window asks for more
-    of them, one that is lost on a link does not reach the next), the ports' own count is taken, and all of it as what
-    is smaller.
+    of them, one that is lost on a link does not reach the next), the ports' own count is taken. There, CNPs cannot be
+    told from ACKs, nor ACKs from NAKs that return no telemetry, and all are taken as the smallest.
     """
     traffic, transport, columns = record.traffic, record.transport, record.columns
     pfc = record.channel("pfc_frames")
     others = columns.channel_frames - columns.channel_data_frames - pfc
-    none, has_cnps = np.zeros_like(others), columns.counters.get("cnps", 0) > 0
+    pfc_bytes, ack_bytes = pfc * PFC_LINE_BYTES, transport.ack_line_bytes
+    has_cnps = columns.counters.get("cnps", 0) > 0
     are_some_marked = bool(columns.channel_marked_frames.any())
-    if record.has_repetitions or not traffic.are_acks_implied(transport, are_some_marked=are_some_marked):
-        if has_cnps and transport.ack_line_bytes > CNP_LINE_BYTES:
-            return ControlFrames(none, others, pfc), False
-        return ControlFrames(others, none, pfc), not has_cnps
+    if record.has_repetitions:
+        least = min(ack_bytes - transport.telemetry_bytes, CNP_LINE_BYTES)
+        return ControlFrames(others, others * least + pfc_bytes), False
+    if not traffic.are_acks_implied(transport, are_some_marked=are_some_marked):
+        least = min(ack_bytes, CNP_LINE_BYTES) if has_cnps else ack_bytes
+        return ControlFrames(others, others * least + pfc_bytes), not has_cnps
     acks = traffic.on_channels(traffic.per_flow(traffic.acks(transport)), len(others), back=True)
-    return ControlFrames(acks, np.maximum(others - acks, 0) if has_cnps else none, pfc), True
+    cnps = np.maximum(others - acks, 0) if has_cnps else np.zeros_like(others)
+    return ControlFrames(acks + cnps, acks * ack_bytes + cnps * CNP_LINE_BYTES + pfc_bytes), True

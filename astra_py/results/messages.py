@@ -24,6 +24,7 @@ def messages_table(record: RunRecord) -> Columns:
         "src": columns.message_src,
         "dst": columns.message_dst,
         "size_bytes": columns.message_size_bytes,
+        "control_bytes": record.of_message([t.size_bytes - t.data_bytes for t in templates]),
         "phase": record.of_message([template.phase for template in templates]),
         "chunk": record.of_message([template.chunk for template in templates]),
         "posted_us": us(columns.message_posted_ps),

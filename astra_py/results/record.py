@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from astra_py.collectives.schedule import OuterKind
 from astra_py.engines.buffers import ACK_PRIORITY, buffer_bytes
+from astra_py.platforms.node_kind import NodeKind
 from astra_py.results.intervals import IntervalSet
 from astra_py.workloads.calls import MAX_PRIORITY
 
@@ -154,6 +155,8 @@ class RunRecord:
     @cached_property
     def buffer_bytes(self) -> NDArray[np.int64]:
         """i64[nodes]: size of each switch's buffer; 0 without limit."""
+        if len(self.columns.node_buffer_bytes):
+            return self.columns.node_buffer_bytes
         return buffer_bytes(self.switch, self.transport, self.arrays, self.priorities)
 
     @cached_property
@@ -161,6 +164,20 @@ class RunRecord:
         """i64[nodes]: most bytes that each node's buffer held; zeros where the engine has left it out."""
         column = self.columns.node_max_buffer_bytes
         return column if len(column) else np.zeros(len(self.arrays.node_kind), dtype=np.int64)
+
+    @cached_property
+    def has_packet_ways(self) -> bool:
+        """Whether packets of one flow may go different, equally long ways; :attr:`traffic` then has one of them.
+
+        Switches may choose for each packet, and NICs do where an accelerator has several scale-up switches.
+        """
+        arrays = self.arrays
+        ends = np.stack([arrays.link_a, arrays.link_b], axis=1)
+        is_switch = arrays.node_kind[ends] == NodeKind.SWITCH
+        scale_up = ends[(arrays.link_efficiency > 0) & is_switch.any(axis=1) & ~is_switch.all(axis=1)]
+        return self.switch.chooses_per_packet or bool(
+            (np.bincount(scale_up[arrays.node_rank[scale_up] >= 0]) > 1).any()
+        )
 
     @cached_property
     def has_ports(self) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from astra_py.engines.buffers import kept_bytes
+from astra_py.engines.buffers import AUTO_SHARED_BYTES, kept_bytes, switch_ports
 from astra_py.results.check import Check, compare
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _ECN_CONTROLS = ("ns3::Dcqcn", "ns3::Dctcp")
 
 def check_switching(record: RunRecord) -> list[Check]:
     """All of them; the one of lossless classes only where no other class is in use."""
-    checks = [_buffers(record), _pauses(record), _marks(record), _notifications(record)]
+    checks = [_buffer_sizes(record), _buffers(record), _pauses(record), _marks(record), _notifications(record)]
     return [_lossless(record), *checks] if _is_lossless(record) else checks
 
 
@@ -40,6 +40,20 @@ def _lossless(record: RunRecord) -> Check:
         np.zeros_like(drops),
         drops,
         record.channel_name,
+    )
+
+
+def _buffer_sizes(record: RunRecord) -> Check:
+    """The engine's switches have the buffer that was asked for; where that is "auto", they have at least its share."""
+    sender, _ = record.channel_ends
+    nodes = np.unique(sender[switch_ports(record.arrays)])
+    asked, size = record.switch.buffer_bytes, record.buffer_bytes[nodes]
+    return compare(
+        "buffer_sizes",
+        "size of each switch's buffer",
+        np.full_like(size, asked) if asked >= 0 else np.maximum(size, AUTO_SHARED_BYTES),
+        size,
+        lambda i: record.arrays.node_names[nodes[i]],
     )
 
 

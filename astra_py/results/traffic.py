@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.engines.base import AckPolicy, WindowPolicy
-from astra_py.engines.wire import CNP_LINE_BYTES, DATA_HEADER, PADDING, PFC_LINE_BYTES, RETH
+from astra_py.engines.wire import DATA_HEADER, PADDING, RETH
 
 if TYPE_CHECKING:
     from astra_py.engines.base import TransportModel
@@ -23,7 +23,7 @@ Integers = TypeVar("Integers", int, NDArray[np.int64])
 #: Compressed rows of channels.
 Rows = tuple[NDArray[np.int64], NDArray[np.int32]]
 
-__all__ = ["ControlFrames", "Traffic", "implied_line_bytes"]
+__all__ = ["ControlFrames", "Traffic", "implied_line_bytes", "integer_sums"]
 
 #: Controls that limit the bytes in flight, as a window of the transport does.
 _WINDOW_CONTROLS = ("ns3::Hpcc", "ns3::Swift", "ns3::Dctcp")
@@ -37,11 +37,16 @@ _SCALE_UP_FLIT = 16
 
 @dataclass(frozen=True, eq=False)
 class ControlFrames:
-    """Frames of each channel that carry no data, each i64[channels]."""
+    """Frames that carry no data.
 
-    acks: NDArray[np.int64]
-    cnps: NDArray[np.int64]
-    pfc: NDArray[np.int64]
+    Attributes
+    ----------
+    crossing : i64[channels], those that go from rank to rank: acknowledgements and CNPs.
+    line_bytes : i64[channels], what these, and PAUSE and RESUME frames, take of an Ethernet link.
+    """
+
+    crossing: NDArray[np.int64]
+    line_bytes: NDArray[np.int64]
 
 
 def implied_line_bytes(
@@ -52,7 +57,7 @@ def implied_line_bytes(
     Parameters
     ----------
     efficiency : f64[channels], 0 for Ethernet.
-    control : how many frames without data each channel carries.
+    control : the frames without data of each channel.
     """
     channels = len(efficiency)
     parts = np.rint(efficiency * 1e6).astype(np.int64)
@@ -60,11 +65,10 @@ def implied_line_bytes(
     for part in np.unique(parts):
         if part == 0:
             message = _ethernet_line_bytes(traffic, transport)
-            beside = control.acks * transport.ack_line_bytes + control.cnps * CNP_LINE_BYTES
-            beside += control.pfc * PFC_LINE_BYTES
+            beside = control.line_bytes
         else:
             message = _scale_up_line_bytes(traffic, transport, int(part))
-            beside = (control.acks + control.cnps) * _share(_SCALE_UP_FLIT, int(part))
+            beside = control.crossing * _share(_SCALE_UP_FLIT, int(part))
         line = traffic.on_channels(traffic.per_flow(message), channels) + beside
         total = np.where(parts == part, line, total)
     return total
@@ -217,12 +221,12 @@ class Traffic:
 
     def per_flow(self, weight: NDArray[np.int64]) -> NDArray[np.int64]:
         """Sum of ``weight`` (i64, one a message) over each flow's messages."""
-        return _sums(self.flow, weight, len(self.flow_src))
+        return integer_sums(self.flow, weight, len(self.flow_src))
 
     def on_channels(self, flow_weight: NDArray[np.int64], channels: int, *, back: bool = False) -> NDArray[np.int64]:
         """Sum of each flow's weight over the channels of its way, or of its acknowledgements' way; i64[channels]."""
         ptr, way = (self.back_ptr, self.back) if back else (self.there_ptr, self.there)
-        return _sums(way, np.repeat(flow_weight, np.diff(ptr)), channels)
+        return integer_sums(way, np.repeat(flow_weight, np.diff(ptr)), channels)
 
     @property
     def hops(self) -> NDArray[np.int64]:
@@ -261,7 +265,9 @@ def _striped(
     return whole, size
 
 
-def _sums(index: NDArray[np.int64] | NDArray[np.int32], weight: NDArray[np.int64], length: int) -> NDArray[np.int64]:
+def integer_sums(
+    index: NDArray[np.int64] | NDArray[np.int32], weight: NDArray[np.int64], length: int
+) -> NDArray[np.int64]:
     """Integer sums of ``weight`` by ``index``: ``bincount`` alone would add in floating point."""
     low = np.bincount(index, weight & 0xFFFFFFF, minlength=length).astype(np.int64)
     high = np.bincount(index, weight >> 28, minlength=length).astype(np.int64)

@@ -95,11 +95,18 @@ class TraceBuilder:
         """Add memory work of ``duration_ps`` to each of ``ranks``; it holds no stream, so it overlaps with compute."""
         return self._add(NodeKind.MEMORY, ranks, duration_ps, name, after, iteration, phase, -1)
 
-    def collective(self, call: CollectiveCall, *, after: After = None, phase: str = "") -> Ids:
-        """Add each member's part in ``call``, in group order."""
+    def collective(
+        self, call: CollectiveCall, *, after: After = None, phase: str = "", stream: str | None = None
+    ) -> Ids:
+        """Add each member's part in ``call``, in group order.
+
+        A rank's parts in one ``stream`` go one after another, in the order in which they are ready, as on a stream of
+        its accelerator; without one they are under way together.
+        """
         self._calls.append(call)
+        number = -1 if stream is None else self._streams[stream]
         return self._add(
-            NodeKind.COLLECTIVE, call.group, 0, call.name, after, call.iteration, phase, -1, len(self._calls) - 1
+            NodeKind.COLLECTIVE, call.group, 0, call.name, after, call.iteration, phase, number, len(self._calls) - 1
         )
 
     def build(self) -> Trace:

@@ -4,8 +4,8 @@
 #include "../engine/schedule-run.h"
 #include "bindings.h"
 #include "descriptions.h"
+#include "progress-hook.h"
 
-#include <chrono>
 #include <memory>
 #include <pybind11/stl.h>
 
@@ -16,34 +16,6 @@ namespace py = pybind11;
 
 namespace
 {
-
-/// Time between two looks at Python while an engine runs.
-constexpr std::chrono::milliseconds PYTHON_INTERVAL{100};
-
-/// A hook that lets Ctrl-C through and calls the user back now and then.
-ProgressHook
-MakeHook(const py::object& callback)
-{
-    auto last =
-        std::make_shared<std::chrono::steady_clock::time_point>(std::chrono::steady_clock::now());
-    return [last, &callback](TimePs now, uint64_t events, uint64_t done, uint64_t ops) {
-        const auto clock = std::chrono::steady_clock::now();
-        if (clock - *last < PYTHON_INTERVAL)
-        {
-            return;
-        }
-        *last = clock;
-        const py::gil_scoped_acquire gil;
-        if (PyErr_CheckSignals() != 0)
-        {
-            throw py::error_already_set();
-        }
-        if (!callback.is_none())
-        {
-            callback(now, events, done, ops);
-        }
-    };
-}
 
 py::dict
 RunAnalyticFromPython(const py::object& platform,

@@ -258,6 +258,12 @@ ReadTransport(const py::handle& model)
     return figures;
 }
 
+EdgeOn
+ReadNotifyOn(const py::handle& model)
+{
+    return ReadEnum(model, "notify_on", EdgeOn::ACKED);
+}
+
 RunOptions
 ReadOptions(const py::handle& object)
 {
@@ -267,9 +273,12 @@ ReadOptions(const py::handle& object)
     options.maxEvents = object.attr("max_events").cast<int64_t>();
     options.maxTime = object.attr("max_time_ps").cast<TimePs>();
     options.fault = FaultOf(object.attr("fault").cast<std::string>());
-    for (const auto& [name, value] : py::dict(object.attr("ns3_defaults")))
+    for (const char* attributes : {"attributes", "ns3_defaults"})
     {
-        options.ns3Defaults.emplace(name.cast<std::string>(), value.cast<std::string>());
+        for (const auto& [name, value] : py::dict(object.attr(attributes)))
+        {
+            options.ns3Defaults.emplace(name.cast<std::string>(), value.cast<std::string>());
+        }
     }
     return options;
 }

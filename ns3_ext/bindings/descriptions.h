@@ -21,6 +21,9 @@ ScheduleDescription ReadSchedule(const pybind11::handle& schedule);
 /// From astra_py.engines.base.TransportModel.
 TransportFigures ReadTransport(const pybind11::handle& model);
 
+/// The moment at which the receiver's side is told, from astra_py.engines.base.TransportModel.
+EdgeOn ReadNotifyOn(const pybind11::handle& model);
+
 /// From astra_py.engines.base.EngineOptions.
 RunOptions ReadOptions(const pybind11::handle& options);
 

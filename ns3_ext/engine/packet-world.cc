@@ -320,6 +320,10 @@ PacketWorld::Ranks() const
 EventLoop&
 PacketWorld::Loop()
 {
+    if (!m_isOpen)
+    {
+        throw ConfigError("the packet simulation is closed");
+    }
     return m_simulator->Loop();
 }
 
@@ -344,6 +348,7 @@ PacketWorld::Begin()
         throw ConfigError("a packet simulation runs once; build another one");
     }
     RefreshFigures();
+    m_fabric->KeepRunning();
 }
 
 LoopExit

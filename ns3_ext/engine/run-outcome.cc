@@ -12,8 +12,10 @@ namespace
 /// Items told of a run that did not complete: enough to see the pattern.
 constexpr size_t MAX_WAITING = 40;
 
+} // namespace
+
 std::string
-ReasonOf(LoopExit exit)
+ExitReasonOf(LoopExit exit)
 {
     switch (exit)
     {
@@ -28,8 +30,6 @@ ReasonOf(LoopExit exit)
     }
     return "deadlock";
 }
-
-} // namespace
 
 void
 RunOutcome::AddChannel(const ChannelCounters& channel)
@@ -60,7 +60,7 @@ RunOutcome::TakeFrom(ScheduleExecutor& executor, LoopExit exit, TimePs now)
     if (!isComplete || executor.IsAnyoneAbsent())
     {
         // Where all that there is has ended, who is absent will not come any more.
-        exitReason = isComplete ? "deadlock" : ReasonOf(exit);
+        exitReason = isComplete ? "deadlock" : ExitReasonOf(exit);
         end = now;
         waiting = executor.DescribeWaiting(MAX_WAITING);
     }

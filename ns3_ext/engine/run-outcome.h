@@ -32,6 +32,9 @@ struct RunOptions
     std::map<std::string, std::string> ns3Defaults;
 };
 
+/// Why a run that did not complete came back, in a word of astra_py.engines.base.ExitReason.
+std::string ExitReasonOf(LoopExit exit);
+
 /// What a run measured; see astra_py.engines.base.EngineColumns.
 struct RunOutcome
 {

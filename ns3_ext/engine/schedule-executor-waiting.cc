@@ -19,9 +19,10 @@ constexpr size_t ITEMS_PER_PART = 2;
 std::vector<WaitingItem>
 ScheduleExecutor::DescribeWaiting(size_t limit) const
 {
-    // What explains a standstill comes first: who waits for a limit and who never joined; then
-    // collectives under way; and last whoever merely comes after those.
+    // What explains a standstill comes first: who is missing, who waits for a limit and who never
+    // joined; then collectives under way; and last whoever merely comes after those.
     std::vector<WaitingItem> items;
+    DescribeAbsent(limit, items);
     for (uint32_t op = 0; op < m_schedule.Ops() && items.size() < limit; ++op)
     {
         if (m_start[op] == NEVER_PS && m_waitsFor[op] == 0)
@@ -64,7 +65,6 @@ ScheduleExecutor::DescribeWaiting(size_t limit) const
         }
         items.push_back(item);
     }
-    DescribeAbsent(limit, items);
     return items;
 }
 

@@ -123,27 +123,6 @@ ScheduleExecutor::OuterReady(uint32_t op)
 }
 
 void
-ScheduleExecutor::Granted(uint64_t who)
-{
-    if (who == PoolSet::NOBODY)
-    {
-        return;
-    }
-    const auto index = static_cast<uint32_t>(who >> 32);
-    const auto op = static_cast<uint32_t>(who);
-    if (index == OUTER)
-    {
-        ++m_poolsHeld[op];
-        OuterReady(op);
-    }
-    else
-    {
-        ++m_instances[index]->poolsHeld[op];
-        InnerReady(index, op);
-    }
-}
-
-void
 ScheduleExecutor::OuterStart(uint32_t op)
 {
     m_start[op] = m_loop.Now();
@@ -306,28 +285,6 @@ ScheduleExecutor::InnerReady(uint32_t index, uint32_t op)
     InnerStart(index, op);
 }
 
-bool
-ScheduleExecutor::TakePool(uint32_t index, uint32_t op, int32_t pool)
-{
-    Instance& instance = *m_instances[index];
-    const uint64_t who = Pack(index, op);
-    const uint8_t priority = m_schedule.instancePriority[index];
-    if (pool >= 0)
-    {
-        return instance.pools.Take(static_cast<size_t>(pool), who, priority);
-    }
-    const auto owner = static_cast<uint32_t>(instance.graph->Description().src[op]);
-    return m_pools.Take(SharedPool(index, owner, pool), who, priority);
-}
-
-size_t
-ScheduleExecutor::SharedPool(uint32_t index, uint32_t member, int32_t pool) const
-{
-    const auto& shared = m_instances[index]->graph->Description().sharedPool;
-    const int32_t first = shared[static_cast<size_t>(FIRST_SHARED_POOL - pool)];
-    return static_cast<size_t>(first + RankOf(index, static_cast<int32_t>(member)));
-}
-
 int32_t
 ScheduleExecutor::RankOf(uint32_t index, int32_t member) const
 {
@@ -387,22 +344,6 @@ ScheduleExecutor::Fire(uint32_t index, uint32_t op, EdgeOn moment)
         {
             InnerReady(index, next);
         }
-    }
-}
-
-void
-ScheduleExecutor::ReleaseInner(uint32_t index, uint32_t op, EdgeOn moment)
-{
-    Instance& instance = *m_instances[index];
-    for (const TemplateGraph::HeldUnit& unit : instance.graph->Released(op, moment))
-    {
-        if (instance.poolsHeld[unit.taker] == 0)
-        {
-            throw InvariantError("operation " + std::to_string(op) + " gives back what operation " +
-                                 std::to_string(unit.taker) + " has not taken");
-        }
-        Granted(unit.pool >= 0 ? instance.pools.Release(static_cast<size_t>(unit.pool))
-                               : m_pools.Release(SharedPool(index, unit.member, unit.pool)));
     }
 }
 

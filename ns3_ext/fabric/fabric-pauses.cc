@@ -38,7 +38,6 @@ Fabric::PauseIngress(ChannelId channel, uint8_t priority)
     Port& ingress = m_ports[channel];
     SharedBuffer& buffer = *ingress.peerBuffer;
     buffer.At(ingress.peerIngress, priority).isPaused = true;
-    ++ingress.counters.pauses;
     if (buffer.BeginPause())
     {
         // From here on a release may end a pause, so each must be told when it happens.
@@ -145,6 +144,7 @@ Fabric::PauseActs(uint64_t argument)
     if (!pause.isActive)
     {
         pause.isActive = true;
+        ++port.counters.pauses;
         pause.start = now;
         SetPausedMask(port);
         if (port.isTraced)
@@ -215,16 +215,32 @@ Fabric::Unpause(ChannelId channel, uint8_t priority)
 void
 Fabric::SetPausedMask(Port& port) const
 {
-    port.paused = 0;
+    port.pausedClasses = 0;
     for (uint8_t priority = 0; priority < PRIORITIES; ++priority)
     {
-        port.paused |= port.extras->pause[priority].isActive ? 1U << priority : 0;
+        port.pausedClasses |= port.extras->pause[priority].isActive ? 1U << priority : 0;
     }
-    // ACKs that are in the class of their data on the wire wait with it at the NIC that made them.
-    if (m_figures.isAckClassShared && port.paused != 0)
+    port.paused = port.pausedClasses;
+    HoldAcks(port);
+}
+
+void
+Fabric::HoldAcks(Port& port) const
+{
+    // ACKs of a NIC that are in the class of their data on the wire wait with it, each with its
+    // own.
+    if (!m_figures.isAckClassShared || port.pausedClasses == 0)
     {
-        port.paused |= 1U << ACK_PRIORITY;
+        return;
     }
+    const Frame* frame = port.queue[ACK_PRIORITY].Head();
+    while (frame != nullptr && (port.pausedClasses >> frame->transitPriority & 1) != 0)
+    {
+        frame = frame->next;
+    }
+    const bool isHeld = frame == nullptr && !port.queue[ACK_PRIORITY].IsEmpty();
+    constexpr uint32_t bit = 1U << ACK_PRIORITY;
+    port.paused = isHeld ? port.paused | bit : port.paused & ~bit;
 }
 
 std::vector<PauseEpisode>

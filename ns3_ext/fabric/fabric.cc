@@ -237,7 +237,8 @@ Fabric::Enqueue(ChannelId id, Frame* frame)
     {
         Mark(port, *frame, port.Depth(priority, now));
     }
-    const bool isPaused = (port.paused >> priority & 1) != 0;
+    const bool isPaused =
+        priority != CONTROL_QUEUE && (port.pausedClasses >> frame->transitPriority & 1) != 0;
     if (port.busyUntil <= now && !port.isPickPending && !isPaused)
     {
         Transmit(id, port, frame);
@@ -247,6 +248,10 @@ Fabric::Enqueue(ChannelId id, Frame* frame)
     port.waiting |= 1U << priority;
     port.queueBytes[priority] += bytes;
     port.waitingBytes += bytes;
+    if (port.pausedClasses != 0) [[unlikely]]
+    {
+        HoldAcks(port);
+    }
     if (!isPaused)
     {
         Kick(id);
@@ -279,7 +284,8 @@ Fabric::Pick(uint64_t argument)
     if ((port.waiting >> priority & 1) != 0)
     {
         FrameFifo& fifo = port.queue[priority];
-        Frame* frame = fifo.Pop();
+        const bool isMixed = port.pausedClasses != 0 && priority == ACK_PRIORITY;
+        Frame* frame = isMixed ? fifo.PopOutside(port.pausedClasses) : fifo.Pop();
         if (fifo.IsEmpty())
         {
             port.waiting &= ~(1U << priority);
@@ -287,6 +293,7 @@ Fabric::Pick(uint64_t argument)
         const uint32_t bytes = QueueBytes(port, *frame);
         port.queueBytes[priority] -= bytes;
         port.waitingBytes -= bytes;
+        HoldAcks(port);
         Transmit(id, port, frame);
     }
     else
@@ -512,7 +519,7 @@ Fabric::CutThrough(uint64_t argument)
     }
     Port& egress = m_ports[ahead->channel];
     const bool isIdle = egress.busyUntil <= m_loop->Now() && !egress.isPickPending &&
-                        (egress.paused >> ahead->priority & 1) == 0;
+                        (egress.pausedClasses >> ahead->priority & 1) == 0;
     if (!isIdle || egress.efficiencyPpm != 0 || egress.rate > m_ports[ahead->ingress].rate)
     {
         ahead->notes = nullptr; // Still the frame's own.

@@ -208,6 +208,12 @@ class Fabric : public Object
     /// Stop the loop as soon as no frame is on its way.
     void StopWhenIdle();
 
+    /// Do not stop it then, after all: there is more to come.
+    void KeepRunning()
+    {
+        m_isDraining = false;
+    }
+
     EventLoop& Loop()
     {
         return *m_loop;
@@ -247,6 +253,7 @@ class Fabric : public Object
     void PauseActs(uint64_t frame);
     void Unpause(ChannelId channel, uint8_t priority);
     void SetPausedMask(Port& port) const;
+    void HoldAcks(Port& port) const;
     void PauseMayExpire(uint64_t channelAndPriority);
     void RefreshPause(uint64_t channelAndPriority);
     void LookForDeadlock();

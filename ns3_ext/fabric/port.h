@@ -48,6 +48,28 @@ class FrameFifo
         return frame;
     }
 
+    /// Take out the first frame whose class on the wire is not in the mask; there is one.
+    Frame* PopOutside(uint32_t classes)
+    {
+        Frame* before = nullptr;
+        Frame* frame = m_head;
+        while ((classes >> frame->transitPriority & 1) != 0)
+        {
+            before = frame;
+            frame = frame->next;
+        }
+        if (before == nullptr)
+        {
+            return Pop();
+        }
+        before->next = frame->next;
+        if (m_tail == frame)
+        {
+            m_tail = before;
+        }
+        return frame;
+    }
+
     const Frame* Head() const
     {
         return m_head;
@@ -121,6 +143,7 @@ struct Port
     uint32_t peerIngress{0};           ///< This channel's index there.
     uint32_t waiting{0};               ///< Bit p is set while queue p holds frames.
     uint32_t paused{0};                ///< Bit p is set while queue p may send nothing.
+    uint32_t pausedClasses{0};         ///< Bit p is set while PFC pauses priority p on the wire.
     uint32_t sendingBytes{0};          ///< Frame bytes of what is on the wire until busyUntil.
     uint8_t sendingQueue{0};
     bool isPickPending{false};

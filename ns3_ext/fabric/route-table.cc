@@ -40,7 +40,8 @@ NameOf(const FlowIdentity& flow)
 RouteTable::RouteTable(const PlatformDescription& platform, uint64_t seed)
     : m_platform(platform),
       m_seed(Mix64(seed)),
-      m_distance(platform.Ranks())
+      m_distance(platform.Ranks()),
+      m_chosen(platform)
 {
     const uint32_t nodes = platform.Nodes();
     m_nodeSeed.reserve(nodes);
@@ -69,7 +70,6 @@ RouteTable::RouteTable(const PlatformDescription& platform, uint64_t seed)
     {
         m_nodeRail[platform.rankNode[rank]] = platform.rankRail[rank];
     }
-    StoreChosen();
 }
 
 uint32_t
@@ -177,6 +177,25 @@ RouteTable::Distances(RankId dst)
     return distance;
 }
 
+/// The channels at places of m_nodeChannel, in order: a part of it where they lie together.
+std::span<const ChannelId>
+RouteTable::Keep(std::vector<uint32_t>&& places)
+{
+    if (places.empty())
+    {
+        return {};
+    }
+    if (places.back() - places.front() + 1 == places.size())
+    {
+        return std::span(m_nodeChannel).subspan(places.front(), places.size());
+    }
+    for (uint32_t& place : places)
+    {
+        place = m_nodeChannel[place];
+    }
+    return m_scattered.emplace_back(std::move(places));
+}
+
 std::span<const ChannelId>
 RouteTable::FirstChannels(RankId src, RankId dst)
 {
@@ -189,7 +208,7 @@ RouteTable::FirstChannels(RankId src, RankId dst)
     const NodeIndex node = m_platform.rankNode[src];
     const NodeIndex end = m_platform.rankNode[dst];
     uint32_t least = UNREACHABLE;
-    std::vector<ChannelId>& first = entry->second;
+    std::vector<uint32_t> places;
     for (uint32_t i = m_channelStart[node]; i < m_channelStart[node + 1]; ++i)
     {
         const ChannelId channel = m_nodeChannel[i];
@@ -203,14 +222,14 @@ RouteTable::FirstChannels(RankId src, RankId dst)
         if (cost < least)
         {
             least = cost;
-            first.clear();
+            places.clear();
         }
         if (cost == least)
         {
-            first.push_back(channel);
+            places.push_back(i);
         }
     }
-    return first;
+    return entry->second = Keep(std::move(places));
 }
 
 std::span<const ChannelId>
@@ -223,6 +242,7 @@ RouteTable::NextChannels(RankId dst, NodeIndex node)
     }
     const std::vector<uint32_t>& distance = Distances(dst);
     const NodeIndex end = m_platform.rankNode[dst];
+    std::vector<uint32_t> places;
     for (uint32_t i = m_channelStart[node]; i < m_channelStart[node + 1]; ++i)
     {
         const ChannelId channel = m_nodeChannel[i];
@@ -231,10 +251,10 @@ RouteTable::NextChannels(RankId dst, NodeIndex node)
             DoesEnter(channel, peer, end) && IsOnRail(node, channel, dst) &&
             distance[peer] + Cost(channel) == distance[node])
         {
-            entry->second.push_back(channel);
+            places.push_back(i);
         }
     }
-    return entry->second;
+    return entry->second = Keep(std::move(places));
 }
 
 uint64_t
@@ -284,8 +304,9 @@ RouteTable::FindPath(const FlowIdentity& flow, std::vector<ChannelId>& path)
 {
     path.clear();
     CheckRanks(flow.src, flow.dst);
-    if (FindChosen(flow, path))
+    if (m_platform.routing.kind == RoutingKind::HOOK && flow.src != flow.dst)
     {
+        m_chosen.Find(flow, path);
         return;
     }
     const NodeIndex end = m_platform.rankNode[flow.dst];
@@ -343,57 +364,6 @@ RouteTable::AllWays(RankId src, RankId dst, size_t most)
         throw ConfigError("platform: there is no way " + NameOf(flow));
     }
     return found;
-}
-
-void
-RouteTable::StoreChosen()
-{
-    const ChosenWays& chosen = m_platform.routing.chosen;
-    for (size_t row = 0; row < chosen.src.size(); ++row)
-    {
-        const FlowIdentity flow{static_cast<RankId>(chosen.src[row]),
-                                static_cast<RankId>(chosen.dst[row]),
-                                static_cast<uint32_t>(chosen.queuePair[row])};
-        CheckRanks(flow.src, flow.dst);
-        std::vector<size_t>& rows = m_chosen[PairKey(flow.src, flow.dst)];
-        NodeIndex node = m_platform.rankNode[flow.src];
-        bool isWay = flow.queuePair == rows.size();
-        for (int64_t i = chosen.ptr[row]; isWay && i < chosen.ptr[row + 1]; ++i)
-        {
-            const auto channel = static_cast<ChannelId>(chosen.channel[i]);
-            isWay = channel < m_platform.Channels() && m_platform.Transmitter(channel) == node;
-            node = isWay ? m_platform.Receiver(channel) : node;
-        }
-        if (!isWay || node != m_platform.rankNode[flow.dst])
-        {
-            throw ConfigError("platform: the chosen way of queue pair " +
-                              std::to_string(flow.queuePair) + " " + NameOf(flow) +
-                              " does not lead there, or queue pairs are not 0, 1, ...");
-        }
-        rows.push_back(row);
-    }
-}
-
-/// The way that was chosen before the run; queue pairs without a row of their own share those.
-bool
-RouteTable::FindChosen(const FlowIdentity& flow, std::vector<ChannelId>& path) const
-{
-    if (m_platform.routing.kind != RoutingKind::HOOK || flow.src == flow.dst)
-    {
-        return false;
-    }
-    const auto found = m_chosen.find(PairKey(flow.src, flow.dst));
-    if (found == m_chosen.end())
-    {
-        throw ConfigError("platform.routing_hook: no way was chosen " + NameOf(flow));
-    }
-    const ChosenWays& chosen = m_platform.routing.chosen;
-    const size_t row = found->second[flow.queuePair % found->second.size()];
-    for (int64_t i = chosen.ptr[row]; i < chosen.ptr[row + 1]; ++i)
-    {
-        path.push_back(static_cast<ChannelId>(chosen.channel[i]));
-    }
-    return true;
 }
 
 } // namespace ns3

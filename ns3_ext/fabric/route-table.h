@@ -2,23 +2,17 @@
 #ifndef ASTRA_ROUTE_TABLE_H
 #define ASTRA_ROUTE_TABLE_H
 
+#include "chosen-paths.h"
 #include "platform-description.h"
 
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
 namespace ns3
 {
-
-/// What equal-cost routing hashes: the 5-tuple of a flow comes down to these three.
-struct FlowIdentity
-{
-    RankId src;
-    RankId dst;
-    uint32_t queuePair;
-};
 
 /**
  * Shortest paths, with one of several equal ways chosen as the platform's RoutingPolicy says.
@@ -88,11 +82,10 @@ class RouteTable
     bool IsOnRail(NodeIndex node, ChannelId channel, RankId dst) const;
     bool IsTowardsNetwork(ChannelId channel) const;
     uint32_t Cost(ChannelId channel) const;
+    std::span<const ChannelId> Keep(std::vector<uint32_t>&& places);
     uint32_t Choose(Walk& walk, NodeIndex node, std::span<const ChannelId> ways) const;
     uint64_t HashFlow(const FlowIdentity& flow) const;
     void CheckRanks(RankId src, RankId dst) const;
-    void StoreChosen();
-    bool FindChosen(const FlowIdentity& flow, std::vector<ChannelId>& path) const;
 
     const PlatformDescription& m_platform;
     const uint64_t m_seed;
@@ -101,9 +94,11 @@ class RouteTable
     std::vector<ChannelId> m_nodeChannel;          ///< Outgoing channels by node, in order of link.
     std::vector<int32_t> m_nodeRail;               ///< Rail of an accelerator, else -1.
     std::vector<std::vector<uint32_t>> m_distance; ///< Per rank, filled on first use.
-    std::unordered_map<uint64_t, std::vector<ChannelId>> m_first; ///< By destination and source.
-    std::unordered_map<uint64_t, std::vector<ChannelId>> m_next;  ///< By destination and node.
-    std::unordered_map<uint64_t, std::vector<size_t>> m_chosen;   ///< Rows by pair of ranks.
+    /// Channels by destination and node; parts of m_nodeChannel, or of m_scattered.
+    std::unordered_map<uint64_t, std::span<const ChannelId>> m_next;
+    std::unordered_map<uint64_t, std::span<const ChannelId>> m_first; ///< The same at sources.
+    std::deque<std::vector<ChannelId>> m_scattered;
+    ChosenPaths m_chosen;
 };
 
 } // namespace ns3

@@ -10,6 +10,14 @@
 namespace ns3
 {
 
+/// What equal-cost routing hashes: the 5-tuple of a flow comes down to these three.
+struct FlowIdentity
+{
+    RankId src;
+    RankId dst;
+    uint32_t queuePair;
+};
+
 /// How one of several equal ways is chosen; the values are those of astra_py.platforms.RoutingKind.
 enum class RoutingKind : uint8_t
 {

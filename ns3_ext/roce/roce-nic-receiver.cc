@@ -60,12 +60,13 @@ RoceNic::ReceiveData(QueuePair* queuePair, Frame& frame)
     bool isAckRequested = frame.isAckRequested;
     if (queuePair->kept != nullptr)
     {
+        isAckRequested |= !queuePair->kept->IsEmpty() &&
+                          (queuePair->repeat != nullptr || queuePair->keptAskedPsn > psn);
         while (queuePair->kept->Contains(queuePair->expectedPsn))
         {
             ++queuePair->expectedPsn;
         }
         queuePair->kept->RaiseFloor(queuePair->expectedPsn);
-        isAckRequested |= queuePair->expectedPsn > psn + 1 && queuePair->keptAskedPsn > psn;
     }
     queuePair->packetsToAck += queuePair->expectedPsn - psn;
     if (isAckRequested || IsAckDueAfter(*queuePair))

@@ -48,15 +48,15 @@ RoceNic::LearnReceived(QueuePair* queuePair, const Acknowledgement& ack)
             repeat.receivedEnd = std::max(repeat.receivedEnd, psn + 1);
         }
     }
-    if (ack.isNak && repeat.receivedEnd > queuePair->unackedPsn)
+    if (ack.isNak && !repeat.isRecovering)
     {
-        // What comes behind a gap tells of all gaps before it; each is filled once on such word.
+        Recover(queuePair);
+        ReportLoss(queuePair, false);
+    }
+    if (repeat.isRecovering && !queuePair->isSprayed)
+    {
+        // What came behind a gap tells of all gaps before it; each is filled once on such word.
         repeat.lostEnd = std::max(repeat.lostEnd, repeat.receivedEnd);
-        if (!repeat.isRecovering)
-        {
-            Recover(queuePair);
-            ReportLoss(queuePair, false);
-        }
     }
     AdvanceRepeat(queuePair);
 }
@@ -100,15 +100,6 @@ RoceNic::PacketRepeated(QueuePair* queuePair, uint64_t psn)
     m_repeatTrace(queuePair->index, static_cast<uint32_t>(psn & PSN_MASK));
     queuePair->repeat->next = psn + 1;
     AdvanceRepeat(queuePair);
-    queuePair->askedPsn = std::max(queuePair->askedPsn, psn + 1);
-    if (queuePair->isTimed)
-    {
-        if (psn == queuePair->unackedPsn)
-        {
-            RestartTime(queuePair);
-        }
-        ArmTimer(queuePair);
-    }
 }
 
 TimePs
@@ -117,15 +108,20 @@ RoceNic::Timeout(const QueuePair& queuePair) const
     TimePs timeout = m_timeout.GetTimeStep();
     if (m_timeout.IsNegative())
     {
-        timeout = queuePair.baseTimeout;
-        const auto addBacklogs = [&](const ChannelId* path, uint16_t hops) {
+        const auto backlog = [this](const ChannelId* path, uint16_t hops) {
+            TimePs time = 0;
             for (uint16_t hop = 0; hop < hops; ++hop)
             {
-                timeout += m_fabric->LargestBacklog(path[hop]);
+                time += m_fabric->LargestBacklog(path[hop]);
             }
+            return time;
         };
-        addBacklogs(queuePair.way.path, queuePair.way.hops);
-        addBacklogs(queuePair.ackPath, queuePair.ackHops);
+        TimePs largest = 0;
+        for (const Way& way : queuePair.Ways())
+        {
+            largest = std::max(largest, backlog(way.path, way.hops));
+        }
+        timeout = queuePair.baseTimeout + largest + backlog(queuePair.ackPath, queuePair.ackHops);
     }
     return std::min(timeout, MAX_TIME_PS >> queuePair.backoff) << queuePair.backoff;
 }

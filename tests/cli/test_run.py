@@ -30,7 +30,7 @@ def test_the_report(capsys: pytest.CaptureFixture[str], job: Path) -> None:
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert [line for line in lines if len(line) > 100 and str(job.parent) not in line] == []
-    for text in ("exposed communication us", "all_reduce ring", "x 2", "link class", "packets", "28 checks passed"):
+    for text in ("exposed communication us", "all_reduce ring", "x 2", "link class", "packets", "29 checks passed"):
         assert text in out, text
     assert [line.split()[2] for line in lines if line.split()[:1] in (["0"], ["1"])] == ["25.000"] * 2
 

@@ -48,6 +48,7 @@ CASES = [
     ("routing_hook=routes.py:f", "", "platform.routing_hook: .* would mean nothing with platform.routing = 'ecmp'"),
     ("routing_hook=routes", "routing=hook", "platform.routing_hook: 'routes' is not a function in a file"),
     ("ecmp_seeds=same", "", "platform.ecmp_seeds: 'same' is unknown; allowed: 'per_switch' or 'common'"),
+    ("ecmp_seeds=common", "routing=spray", "platform.ecmp_seeds: 'common' would mean nothing .* 'enhanced_ecmp'"),
     ("routing=least_load", "", "platform.routing: 'least_load' is unknown; did you mean 'least_loaded'"),
 ]  # fmt: skip
 

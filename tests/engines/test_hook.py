@@ -112,3 +112,10 @@ def test_flows_are_those_of_the_schedule_and_back(job: Path) -> None:
     ring = {(1, 2), (2, 4), (4, 1)}
     src, dst = flows_of(run.schedule)
     assert set(zip(src.tolist(), dst.tolist(), strict=True)) == ring | {(b, a) for a, b in ring}
+
+
+def test_an_algorithm_is_measured_before_ways_are_chosen() -> None:
+    keys = ["kind=leaf_spine", "ranks=4", "ranks_per_leaf=2", "routing=hook"]
+    scenario = load_scenario({}, ["collective.all_reduce=auto", *(f"platform.{key}" for key in keys)])
+    result = one_collective(scenario, "all_reduce", 10_000, routing_hook=lambda *_: 1).run()
+    assert spines_used(result) == {"spine1"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Go-back-N: on lossy links every message still comes exactly once, and nothing is sent again without need.
+"""Loss recovery: on lossy links every message still comes exactly once, and nothing is sent again without need.
 
 Every run goes the whole way, through all checks: each message once, bytes, causes before effects, links that balance.
 """
@@ -16,6 +16,7 @@ import astra_py as ap
 from astra_py.api import one_collective
 from astra_py.config import load_scenario
 
+CONTROLS = ["dcqcn", "timely", "swift", "dctcp"]
 TIMES = ["posted_ps", "sent_ps", "delivered_ps", "acked_ps"]
 
 
@@ -23,6 +24,17 @@ def run(kind: str, size_bytes: int, ns3_defaults: dict[str, Any] | None = None, 
     keys = [f"{key.replace('__', '.')}={value}" for key, value in overrides.items()]
     scenario = load_scenario({"ns3": {"defaults": ns3_defaults or {}}}, keys)
     return one_collective(scenario, kind, size_bytes).run()
+
+
+def qps(count: int | str, policy: str = "round_robin") -> dict[str, Any]:
+    """Keys of so many queue pairs per peer."""
+    policies = {"transport__qp_policy": policy} if isinstance(count, int) else {}
+    return {"transport__qps_per_peer": count, **policies}
+
+
+def control(name: str, scope: str) -> dict[str, Any]:
+    """Keys of a congestion control."""
+    return {"transport__congestion_control": name, "transport__cc_scope": scope}
 
 
 def assert_each_message_once(result: ap.Result) -> None:
@@ -40,13 +52,25 @@ def assert_each_message_once(result: ap.Result) -> None:
     window=st.sampled_from(["none", "bdp", "20kB"]),
     platform=st.sampled_from(["single_switch", "leaf_spine"]),
     timeout=st.sampled_from(["auto", "auto", "3us"]),
-    qps=st.sampled_from(["1", "3", "per_message"]),
+    qps=st.sampled_from([{}, qps(3), qps(3, "striped"), qps("per_message")]),
+    recovery=st.sampled_from(["go_back_n", "selective_repeat"]),
+    control=st.sampled_from([{}, *(control(n, scope) for n in CONTROLS for scope in ("queue_pair", "peer"))]),
     kind=st.sampled_from(["all_reduce", "all_to_all"]),
     size=st.integers(1, 200_000),
 )
 @settings(max_examples=100)
 def test_each_message_comes_exactly_once_whatever_is_lost(
-    loss: float, seed: int, ack: str, window: str, platform: str, timeout: str, qps: str, kind: str, size: int
+    loss: float,
+    seed: int,
+    ack: str,
+    window: str,
+    platform: str,
+    timeout: str,
+    qps: dict[str, Any],
+    recovery: str,
+    control: dict[str, Any],
+    kind: str,
+    size: int,
 ) -> None:
     result = run(
         kind,
@@ -57,8 +81,10 @@ def test_each_message_comes_exactly_once_whatever_is_lost(
         transport__ack=ack,
         transport__window=window,
         transport__timeout=timeout,
-        transport__qps_per_peer=qps,
+        transport__recovery=recovery,
         seed=seed,
+        **qps,
+        **control,
     )
     if ack != "out_of_band":  # whose acknowledgements may be still on their way at the end
         assert_each_message_once(result)

@@ -6,7 +6,8 @@ from __future__ import annotations
 import pytest
 
 import astra_py._ns3_ext as native
-from astra_py.config import load_scenario
+from astra_py.config import Scenario, load_scenario
+from astra_py.config.ns3 import mapped_attributes, to_ns3
 from astra_py.engines.resolve import transport_model
 
 CLASSES = ["ns3::RoceNic", "ns3::FabricSwitch", "ns3::Fabric", "ns3::FabricDevice"]
@@ -62,6 +63,32 @@ def test_defaults_are_those_of_the_scenario() -> None:
     assert native.attributes("ns3::Fabric")["TimeRounding"]["default"] == model.time_rounding.name.lower()
     latency = native.attributes("ns3::FabricSwitch")["ForwardingLatency"]["default"]
     assert latency == f"+{scenario.platform.switch_latency}ps"
+
+
+def as_number(text: str) -> float | str:
+    """A value of ns-3 as a number where it is one, whatever its spelling and unit."""
+    try:
+        return float(text.removesuffix("ps").removesuffix("bps"))
+    except ValueError:
+        return text
+
+
+#: Parameters that reach ns-3 by their attributes' names.
+BY_NAME = {
+    attribute: mapped
+    for attribute, mapped in mapped_attributes(Scenario)
+    if mapped.tables[0] in ("switch", "transport") and not mapped.mapping.is_figure
+}
+
+
+@pytest.mark.parametrize("attribute", BY_NAME)
+def test_a_parameter_has_the_default_of_its_attribute(attribute: str) -> None:
+    name, _, last = attribute.rpartition("::")
+    fields = native.attributes(name)[last]
+    assert fields["is_settable"]
+    mapped = BY_NAME[attribute]
+    default = mapped.rule.read(mapped.table.model_fields[mapped.field].default)
+    assert as_number(to_ns3(mapped.rule, default, mapped.mapping)) == as_number(fields["default"])
 
 
 def test_an_unknown_class_is_an_error() -> None:

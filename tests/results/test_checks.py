@@ -36,6 +36,7 @@ ALL = [
     "ports_sent",
     "ports_received",
     "lossless",
+    "buffer_sizes",
     "buffers",
     "pauses",
     "marks",
@@ -263,7 +264,7 @@ def test_what_is_left_over_has_to_be_reported(record: RunRecord, name: str) -> N
 def test_failed_checks_raise_with_both_sides(record: RunRecord) -> None:
     checks = run_checks(with_columns(record, rank_sent_payload_bytes=_bump(record.columns.rank_sent_payload_bytes)))
     with pytest.raises(
-        CheckError, match=r"1 of 28 checks failed.*\n.*rank 0: declared 60,000, measured 60,001"
+        CheckError, match=r"1 of 29 checks failed.*\n.*rank 0: declared 60,000, measured 60,001"
     ) as caught:
         require_passed(checks)
     assert caught.value.exit_code == 3

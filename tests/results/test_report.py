@@ -61,7 +61,7 @@ def test_a_report_has_all_its_parts_in_a_hundred_columns() -> None:
     assert row.split()[-1] == "1.000"
     assert next(line for line in lines if line.startswith("access")).split()[1:3] == ["8", "100"]
     assert "cost: set-up 0.50 s and simulation 1.25 s of CPU, peak memory 80 MB" in lines
-    assert sum(line.startswith("  ") for line in lines) == 28 + 1
+    assert sum(line.startswith("  ") for line in lines) == 29 + 1
 
 
 def test_without_frames_there_are_no_queues_either() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from astra_py.engines.base import AckPolicy, WindowPolicy
 from astra_py.errors import DeadlockError
 from astra_py.results.build import build_result
 from astra_py.results.checks import require_completed, run_checks
@@ -134,6 +135,24 @@ def test_buffers_are_within_their_size(record: RunRecord, held: int, fails: list
     assert queues_table(measured(record, node_max_buffer_bytes=column(5, c4=held)))["max_buffer_bytes"][0] == held
 
 
+@pytest.mark.parametrize(
+    ("asked", "size", "fails"),
+    [
+        (10**6, 10**6, []),
+        (10**6, 10**6 - 1, ["buffer_sizes"]),
+        (0, 0, []),
+        (0, 10**6, ["buffer_sizes"]),
+        (-1, 40_000_000, []),
+        (-1, 31_999_999, ["buffer_sizes"]),
+    ],
+)
+def test_the_engine_has_the_buffers_that_were_asked_for(
+    record: RunRecord, asked: int, size: int, fails: list[str]
+) -> None:
+    run = replace(record, switch=replace(SWITCH, buffer_bytes=asked))
+    assert failed(measured(run, node_buffer_bytes=column(5, c4=size))) == fails
+
+
 def test_ranks_have_no_buffer(record: RunRecord) -> None:
     assert failed(measured(record, node_max_buffer_bytes=column(5, c0=1))) == ["buffers"]
 
@@ -211,6 +230,34 @@ def with_cnps(record: RunRecord, marks: int, cnps: int) -> RunRecord:
 def test_notifications_are_of_marks(record: RunRecord) -> None:
     assert failed(with_cnps(record, 5, 5)) == []
     assert failed(with_cnps(record, 5, 6)) == ["notifications"]
+
+
+def test_notifications_have_their_line_bytes(record: RunRecord) -> None:
+    run = with_cnps(record, 5, 3)
+    less = run.columns.channel_line_bytes - column(c2=1)
+    assert failed(with_columns(run, channel_line_bytes=less)) == ["link_line_bytes", "link_busy"]
+
+
+def test_without_implied_acknowledgements_line_bytes_are_a_lower_bound_beside_notifications(record: RunRecord) -> None:
+    windowed = replace(
+        record, transport=replace(record.transport, ack_policy=AckPolicy.EVERY, window_policy=WindowPolicy.BDP)
+    )
+    assert failed(measured(windowed)) == []
+    assert failed(with_cnps(windowed, 5, 3)) == []
+    run = with_cnps(windowed, 5, 3)
+    few = run.columns.channel_line_bytes - column(c2=3 * 12 + 1)
+    assert failed(with_columns(run, channel_line_bytes=few, channel_busy_ps=few * 80)) == ["link_line_bytes"]
+
+
+def test_a_nak_has_no_telemetry(record: RunRecord) -> None:
+    run = replace(
+        refused(record), transport=replace(record.transport, telemetry_bytes=42), switch=replace(SWITCH, lossless=(7,))
+    )
+    columns = run.columns
+    told = columns.channel_line_bytes + 42 * columns.channel_frames
+    # one of the frames back to rank 1 is a NAK
+    told = told - column(c3=42)
+    assert failed(with_columns(run, channel_line_bytes=told, channel_busy_ps=told * 80)) == []
 
 
 def test_a_deadlock_of_pauses_names_its_ports(record: RunRecord) -> None:

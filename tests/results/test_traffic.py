@@ -42,7 +42,7 @@ def line_bytes(transport: TransportModel, *sizes: int, efficiency: float = 0.0) 
 def acks_of(traffic: Traffic, transport: TransportModel) -> ControlFrames:
     """The control frames of the two channels: acknowledgements on the way back."""
     acks = traffic.on_channels(traffic.per_flow(traffic.acks(transport)), 2, back=True)
-    return ControlFrames(acks, _column(0, 0), _column(0, 0))
+    return ControlFrames(acks, acks * transport.ack_line_bytes)
 
 
 @given(st.integers(0, 30_000), st.sampled_from([64, 1000, 1022, 4096]))
@@ -77,11 +77,10 @@ def test_a_given_header_replaces_rocev2s_own_and_its_padding() -> None:
     assert line_bytes(TRANSPORT, 1)[1] == 86
 
 
-def test_notifications_and_pauses_have_sizes_of_their_own() -> None:
+def test_control_frames_have_line_bytes_on_ethernet_and_flits_on_scale_up_links() -> None:
     traffic, channels = messages_of(1000)
-    control = ControlFrames(_column(0, 1), _column(0, 3), _column(2, 0))
+    control = ControlFrames(_column(0, 4), _column(2 * 84, 86 + 3 * 98))
     assert implied_line_bytes(traffic, TRANSPORT, channels, control).tolist() == [1098 + 2 * 84, 86 + 3 * 98]
-    # CNPs are flits where they cross a scale-up link, as acknowledgements are
     assert implied_line_bytes(traffic, TRANSPORT, np.array([0.0, 0.5]), control)[1] == 4 * 32
 
 
@@ -193,7 +192,5 @@ def test_striping_keeps_packets_and_bytes(sizes: list[int], queue_pairs: int) ->
 
 def test_each_part_of_a_striped_message_has_a_first_packet() -> None:
     traffic = striped(4000)
-    line = implied_line_bytes(
-        traffic, TRANSPORT, np.zeros(2), ControlFrames(_column(0, 0), _column(0, 0), _column(0, 0))
-    )
+    line = implied_line_bytes(traffic, TRANSPORT, np.zeros(2), ControlFrames(_column(0, 0), _column(0, 0)))
     assert line[0] == 4 * (1000 + 82 + 16)

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Every example runs as the script it is, and shows what it says."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+def load(name: str) -> ModuleType:
+    """The example as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_runs(example: Path, tmp_path: Path) -> None:
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    done = subprocess.run(
+        [sys.executable, example], cwd=tmp_path, env=environ, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+@pytest.mark.parametrize("engine", ["packet", "analytic"])
+@pytest.mark.parametrize(("ranks", "size_bytes"), [(2, 8192), (3, 1_000_000), (7, 777_777), (16, 4_000_001)])
+def test_the_ring_by_hand_takes_the_time_of_the_built_in_one(engine: str, ranks: int, size_bytes: int) -> None:
+    by_hand_ps, built_in_ps = load("ring_by_hand").main(ranks, size_bytes, engine)
+    assert by_hand_ps == built_in_ps > 0
