@@ -118,7 +118,7 @@ def assert_sound(work: list[Flow], keys: list[str]) -> None:
 
 
 @given(cases())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_a_run_ends_and_keeps_its_bytes(case: tuple[list[Flow], list[str]]) -> None:
     assert_sound(*case)
 
