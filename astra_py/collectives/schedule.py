@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from astra_py.workloads.calls import MAX_PRIORITY
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -197,6 +199,12 @@ class Template:
         return self.size_bytes - self.control_bytes if len(self.control_bytes) else self.size_bytes
 
     @property
+    def is_control(self) -> NDArray[np.bool_]:
+        """bool[m]: which operations are messages that carry no data, only what a protocol has to say."""
+        is_without_data: NDArray[np.bool_] = (self.size_bytes > 0) & (self.data_bytes == 0)
+        return self.is_send & is_without_data
+
+    @property
     def choices(self) -> int:
         """How many choices there are."""
         return max(len(self.choice_ptr) - 1, 0)
@@ -295,6 +303,12 @@ class Schedule:
     def group(self, index: int) -> IntColumn:
         """The ranks of group ``index``, in group order."""
         return self.group_rank[self.group_ptr[index] : self.group_ptr[index + 1]]
+
+    @property
+    def priorities(self) -> set[int]:
+        """Those that messages have: their collectives', and the highest where there are some that carry no data."""
+        priorities = set(np.unique(self.instance_priority).tolist())
+        return priorities | {MAX_PRIORITY} if any(each.is_control.any() for each in self.templates) else priorities
 
     @property
     def message_count(self) -> int:
