@@ -222,9 +222,9 @@ uint32_t
 ScheduleDescription::PriorityMask() const
 {
     uint32_t mask = 0;
-    for (const uint8_t priority : instancePriority)
+    for (const uint8_t used : instancePriority)
     {
-        mask |= 1U << priority;
+        mask |= 1U << used;
     }
     for (const TemplateDescription& each : templates)
     {
