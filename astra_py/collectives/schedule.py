@@ -227,7 +227,10 @@ class Template:
         return self.is_picked(np.zeros(self.choices, dtype=np.int32))
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row per operation: kind, src, dst, size_bytes, duration_ps, phase, chunk, after (its predecessors)."""
+        """One row per operation: kind, src, dst, size_bytes, duration_ps, phase, chunk, alternative, after.
+
+        ``after`` has its predecessors. Of the alternatives of a choice, numbers from 0 on, only one is run; -1 is none.
+        """
         import pandas as pd
 
         after = np.split(self.dep_op, self.dep_ptr[1:-1]) if len(self) else []
@@ -240,6 +243,7 @@ class Template:
                 "duration_ps": self.duration_ps,
                 "phase": [self.phase_names[i] for i in self.phase],
                 "chunk": self.chunk,
+                "alternative": self.alternative if self.choices else np.full(len(self), -1, dtype=np.int32),
                 "after": [tuple(int(i) for i in ids) for ids in after],
             }
         )
