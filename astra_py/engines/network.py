@@ -62,8 +62,8 @@ class NetworkInterface:
 
     Raises
     ------
-    ConfigError : the engine cannot do this, ``scenario`` is none, or ns-3 is in use: it has one simulator a process, and
-        this holds it until :meth:`close`.
+    ConfigError : the engine cannot do this, ``scenario`` is none, or ns-3 is in use: it has one simulator a process,
+        and this holds it until :meth:`close`.
     TopologyError : the platform cannot be built.
 
     Examples
@@ -74,6 +74,7 @@ class NetworkInterface:
     ...     net.send(0, 1, 65536, tag=7)
     ...     net.recv(1, 0, 65536, tag=7, on_received=lambda: print(net.now(), "ps"))
     ...     net.run()
+    6984640 ps
     """
 
     def __init__(self, scenario: Scenario) -> None:
