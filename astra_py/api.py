@@ -285,7 +285,7 @@ class Run:
         """What the collectives know of their endpoints, and how they are to work."""
         scenario, transport = self.scenario, self.transport
         inside, between = (
-            level_figures(self.platform, transport, scenario.seed) if self._are_levels_used else (None, None)
+            level_figures(self._measured_platform, transport, scenario.seed) if self._are_levels_used else (None, None)
         )
         return SystemModel(
             admission=scenario.system.admission,
@@ -311,14 +311,21 @@ class Run:
     def _are_levels_used(self) -> bool:
         return self.scenario.system.protocol is not None or self.scenario.collective.all_reduce in ("themis", "auto")
 
+    @cached_property
+    def _measured_platform(self) -> Platform:
+        """The platform on which algorithms are weighed, which follows before the flows are known.
+
+        A hook is asked for the flows that algorithms make, so a hash stands for it here.
+        """
+        if self.scenario.platform.routing != "hook":
+            return self.platform
+        return self.platform.with_routing(replace(self.platform.arrays().routing, kind=RoutingKind.ENHANCED_ECMP))
+
     def _alone_ps(self, template: Template, group: tuple[int, ...]) -> int:
         """The analytic time of a collective alone, by which the algorithm ``auto`` is chosen."""
         options = replace(engine_options(self.scenario), ns3_defaults={}, max_events=-1, max_time_ps=-1)
         ranks = np.array(group, dtype=np.int32)
-        platform = self.platform
-        if self.scenario.platform.routing == "hook":
-            # which flows there are to choose ways for follows from the algorithms: here a hash stands for the hook
-            platform = platform.with_routing(replace(platform.arrays().routing, kind=RoutingKind.ENHANCED_ECMP))
+        platform = self._measured_platform
         template = at_endpoints(template, platform.arrays().rank_machine[ranks], self.system)
         units = {pool.name: pool.capacity for pool in pools_of(self.system)}
         return time_alone_ps(make_engine("analytic"), template, ranks, platform, self.transport, options, units)

@@ -99,8 +99,17 @@ def random_case(seed: int) -> Case:
         group=tuple(group),
         endpoint_delay_ps=rng.choice([0, 0, 10_000] if is_in_step else [0, 0, 10_000, 123_457]),
         does_rank_forward=forwards,
-        efficiency_ppm=tuple(rng.choice(kinds) for _ in links),
+        efficiency_ppm=one_scale_up_way(shape, [rng.choice(kinds) for _ in links]),
     )
+
+
+def one_scale_up_way(shape: Callable[[random.Random], Shape], parts: list[int]) -> tuple[int, ...]:
+    """Leave each pair one way of scale-up links: packets take several at once, which the oracle does not."""
+    if shape is rails:
+        parts[1::2] = [0] * len(parts[1::2])
+    elif shape is ring_of_ranks:
+        parts[0] = 0
+    return tuple(parts)
 
 
 def random_switch_case(seed: int) -> Case:

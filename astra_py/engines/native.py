@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from astra_py.collectives.schedule import FIRST_SHARED_POOL
@@ -20,17 +20,41 @@ def engine_columns(raw: Mapping[str, Any], schedule: Schedule, platform: Platfor
     """Make EngineColumns of what ``_ns3_ext`` returned for ``schedule`` on ``platform``."""
     fields = dict(raw)
     fields["exit_reason"] = ExitReason(fields["exit_reason"])
-    paused = [_paused(channel, platform) for channel in fields.pop("deadlocked_channels", ())]
+    stuck = fields.get("deadlocked_channels", ())
+    paused = [_paused(channel, platform) for channel in stuck]
+    fields["deadlocked_channels"] = _circle(stuck, platform)
     fields["waiting"] = (*paused, *(_sentence(item, schedule) for item in fields["waiting"]))
     return EngineColumns(**fields)
 
 
-def _paused(channel: int, platform: Platform) -> str:
-    """Say that a channel is part of a circle of pauses."""
+def _ends(channel: int, platform: Platform) -> tuple[int, int]:
+    """Nodes that send and receive on a channel."""
     arrays = platform.arrays()
     a, b = int(arrays.link_a[channel // 2]), int(arrays.link_b[channel // 2])
-    transmitter, receiver = (arrays.node_names[node] for node in ((a, b) if channel % 2 == 0 else (b, a)))
-    return f"PFC deadlock: {transmitter} is paused by {receiver}, whose buffer holds only what waits for paused ports"
+    return (a, b) if channel % 2 == 0 else (b, a)
+
+
+def _circle(stuck: Sequence[int], platform: Platform) -> tuple[int, ...]:
+    """A circle of the channels that are stuck, in its order; others are stuck only because they lead into it.
+
+    What a stuck channel's receiver holds of it waits for stuck channels, so each has one that follows.
+    """
+    following: dict[int, int] = {}
+    for channel in stuck:
+        following.setdefault(_ends(channel, platform)[0], channel)
+    walk: list[int] = list(stuck[:1])
+    while walk:
+        channel = following[_ends(walk[-1], platform)[1]]
+        if channel in walk:
+            return tuple(walk[walk.index(channel) :])
+        walk.append(channel)
+    return ()
+
+
+def _paused(channel: int, platform: Platform) -> str:
+    """Say that a channel is stuck behind pauses."""
+    transmitter, receiver = (platform.arrays().node_names[node] for node in _ends(channel, platform))
+    return f"{transmitter} is paused by {receiver}, whose buffer holds only what waits for paused ports"
 
 
 def _sentence(item: Mapping[str, Any], schedule: Schedule) -> str:

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace ns3
@@ -21,7 +22,7 @@ struct FrameNotes;
 struct Way
 {
     DataPort* port{nullptr};
-    const ChannelId* path{nullptr}; ///< None where each node chooses for each packet.
+    const ChannelId* path{nullptr};
     uint16_t hops{0};
 };
 
@@ -81,13 +82,20 @@ struct QueuePair
     bool isTransient{false}; ///< Made for one message; goes with its last acknowledgement.
     bool isScaleUp{false};   ///< No link of its way is Ethernet: no ACK frames, no window, no loss.
     bool isSprayed{false};   ///< Its packets choose their ways singly, and come in any order.
-    Way way;                 ///< The only one, or the first of several.
+    bool isRoutedByHop{false}; ///< Each node chooses for each packet; `path` is one way of many.
+    Way way;                   ///< The only one, or the first of several.
     const ChannelId* ackPath{nullptr};
     uint16_t ackHops{0};
     uint32_t payload{0}; ///< Largest of a packet.
     uint64_t ringKey{0}; ///< Its place in the round robin of its ports.
     TimePs ackPathLatency{0};
     std::vector<Way> ways; ///< Where there are several; else empty.
+
+    /// All its ways.
+    std::span<const Way> Ways() const
+    {
+        return ways.empty() ? std::span<const Way>{&way, 1} : std::span<const Way>{ways};
+    }
 
     // Sender.
     OutgoingMessage* head{nullptr};

@@ -61,8 +61,8 @@ RoceNic::Connect(const MessageRequest& request, uint32_t number)
     {
         queuePair->repeat = std::make_unique<SelectiveRepeat>(m_initialPsn);
     }
-    TimePs roundTrip = UnloadedRoundTrip(*queuePair, queuePair->way);
-    for (const Way& way : queuePair->ways)
+    TimePs roundTrip = 0;
+    for (const Way& way : queuePair->Ways())
     {
         roundTrip = std::max(roundTrip, UnloadedRoundTrip(*queuePair, way));
     }
@@ -90,16 +90,12 @@ RoceNic::SetWays(QueuePair* queuePair)
     queuePair->way.port = m_ports.at(queuePair->way.path[0]).get();
     queuePair->isScaleUp = isScaleUp(queuePair->way);
     queuePair->payload = queuePair->isScaleUp ? SCALE_UP_PAYLOAD : m_payload;
-    bool isLossy = IsLossy(queuePair->way.path, queuePair->way.hops) ||
-                   IsLossy(queuePair->ackPath, queuePair->ackHops);
     for (Way& way : queuePair->ways)
     {
         way.port = m_ports.at(way.path[0]).get();
-        isLossy |= IsLossy(way.path, way.hops);
     }
-    queuePair->isSprayed = !queuePair->ways.empty();
     // Where no frame can be lost the timer could only ever find that nothing is missing.
-    queuePair->isTimed = isLossy || (!m_timeout.IsNegative() && !queuePair->isScaleUp);
+    queuePair->isTimed = IsLossy(*queuePair) || (!m_timeout.IsNegative() && !queuePair->isScaleUp);
     queuePair->ackPathLatency = PathLatency(queuePair->ackPath, queuePair->ackHops);
 }
 
@@ -112,12 +108,17 @@ RoceNic::SetWindow(QueuePair* queuePair, TimePs roundTrip) const
     }
     else if (m_windowPolicy == WindowPolicy::BDP)
     {
-        BitRate slowest = std::numeric_limits<BitRate>::max();
-        for (uint16_t hop = 0; hop < queuePair->way.hops; ++hop)
+        BitRate rate = 0;
+        for (const Way& way : queuePair->Ways())
         {
-            slowest = std::min(slowest, m_fabric->GetPort(queuePair->way.path[hop]).rate);
+            BitRate slowest = std::numeric_limits<BitRate>::max();
+            for (uint16_t hop = 0; hop < way.hops; ++hop)
+            {
+                slowest = std::min(slowest, m_fabric->GetPort(way.path[hop]).rate);
+            }
+            rate += slowest;
         }
-        const auto bits = static_cast<Int128>(slowest) * roundTrip / PS_PER_S;
+        const auto bits = static_cast<Int128>(rate) * roundTrip / PS_PER_S;
         queuePair->window = std::max<ByteCount>(1, static_cast<ByteCount>(bits / BITS_PER_BYTE));
     }
 }
@@ -132,7 +133,10 @@ RoceNic::SetFlow(QueuePair* queuePair, TimePs roundTrip)
     if (flow == nullptr)
     {
         FlowFigures figures;
-        figures.lineRate = m_fabric->GetPort(port).rate;
+        for (const Way& way : queuePair->Ways())
+        {
+            figures.lineRate += m_fabric->GetPort(way.port->Channel()).rate;
+        }
         figures.baseRoundTrip = roundTrip;
         figures.hops = queuePair->way.hops;
         figures.payload = queuePair->payload;
@@ -155,27 +159,50 @@ RoceNic::SetFlow(QueuePair* queuePair, TimePs roundTrip)
     ArmControlTimer(flow);
 }
 
+template <typename PREDICATE>
 bool
-RoceNic::IsLossy(const ChannelId* path, uint16_t hops) const
+RoceNic::HasChannel(const QueuePair& queuePair, const PREDICATE& predicate) const
 {
-    return std::any_of(path, path + hops, [this](ChannelId channel) {
-        return m_fabric->GetPort(channel).lossThreshold != 0;
+    const uint8_t ackPriority = m_isAckClassShared ? queuePair.priority : ACK_PRIORITY;
+    if (queuePair.isRoutedByHop)
+    {
+        const ChannelId channels = m_transport->Platform().Channels();
+        for (ChannelId channel = 0; channel < channels; ++channel)
+        {
+            if (predicate(channel, queuePair.priority) || predicate(channel, ackPriority))
+            {
+                return true;
+            }
+        }
+        return false;
+    }
+    const auto isOn = [&predicate](const ChannelId* path, uint16_t hops, uint8_t priority) {
+        return std::any_of(path, path + hops, [&predicate, priority](ChannelId channel) {
+            return predicate(channel, priority);
+        });
+    };
+    const auto ways = queuePair.Ways();
+    return isOn(queuePair.ackPath, queuePair.ackHops, ackPriority) ||
+           std::any_of(ways.begin(), ways.end(), [&](const Way& way) {
+               return isOn(way.path, way.hops, queuePair.priority);
+           });
+}
+
+bool
+RoceNic::IsLossy(const QueuePair& queuePair) const
+{
+    return HasChannel(queuePair, [this](ChannelId channel, uint8_t priority) {
+        return m_fabric->CanLose(channel, priority);
     });
 }
 
 bool
 RoceNic::HasDropped(const QueuePair& queuePair) const
 {
-    const auto hasDropped = [this](const ChannelId* path, uint16_t hops) {
-        return std::any_of(path, path + hops, [this](ChannelId channel) {
-            return m_fabric->GetPort(channel).counters.droppedFrames != 0;
-        });
-    };
-    return hasDropped(queuePair.way.path, queuePair.way.hops) ||
-           hasDropped(queuePair.ackPath, queuePair.ackHops) ||
-           std::any_of(queuePair.ways.begin(), queuePair.ways.end(), [&](const Way& way) {
-               return hasDropped(way.path, way.hops);
-           });
+    return HasChannel(queuePair, [this](ChannelId channel, uint8_t) {
+        const ChannelCounters& counters = m_fabric->GetPort(channel).counters;
+        return counters.droppedFrames + counters.bufferDrops != 0;
+    });
 }
 
 TimePs

@@ -108,15 +108,20 @@ RoceNic::Timeout(const QueuePair& queuePair) const
     TimePs timeout = m_timeout.GetTimeStep();
     if (m_timeout.IsNegative())
     {
-        timeout = queuePair.baseTimeout;
-        const auto addBacklogs = [&](const ChannelId* path, uint16_t hops) {
+        const auto backlog = [this](const ChannelId* path, uint16_t hops) {
+            TimePs time = 0;
             for (uint16_t hop = 0; hop < hops; ++hop)
             {
-                timeout += m_fabric->LargestBacklog(path[hop]);
+                time += m_fabric->LargestBacklog(path[hop]);
             }
+            return time;
         };
-        addBacklogs(queuePair.way.path, queuePair.way.hops);
-        addBacklogs(queuePair.ackPath, queuePair.ackHops);
+        TimePs largest = 0;
+        for (const Way& way : queuePair.Ways())
+        {
+            largest = std::max(largest, backlog(way.path, way.hops));
+        }
+        timeout = queuePair.baseTimeout + largest + backlog(queuePair.ackPath, queuePair.ackHops);
     }
     return std::min(timeout, MAX_TIME_PS >> queuePair.backoff) << queuePair.backoff;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The sending half of RoceNic: messages into packets, windows, acknowledgements.
+// The sending half of RoceNic: messages into packets, windows.
 #include "../fabric/fabric.h"
 #include "controlled-flow.h"
 #include "psn.h"
@@ -166,17 +166,9 @@ void
 RoceNic::SetReady(QueuePair* queuePair, bool isReady)
 {
     queuePair->isReady = isReady;
-    const auto tell = [=](DataPort* port) {
-        isReady ? port->Insert(queuePair) : port->Remove(queuePair);
-    };
-    if (queuePair->ways.empty())
+    for (const Way& way : queuePair->Ways())
     {
-        tell(queuePair->way.port);
-        return;
-    }
-    for (const Way& way : queuePair->ways)
-    {
-        tell(way.port);
+        isReady ? way.port->Insert(queuePair) : way.port->Remove(queuePair);
     }
 }
 
@@ -200,8 +192,11 @@ RoceNic::BuildDataFrame(QueuePair* queuePair, const Packet& packet)
         isLast ? message->size - static_cast<ByteCount>(offset) * queuePair->payload
                : queuePair->payload);
     Frame* frame = m_fabric->NewFrame();
-    frame->path = queuePair->way.path;
-    frame->hops = queuePair->way.hops;
+    if (!queuePair->isRoutedByHop)
+    {
+        frame->path = queuePair->way.path;
+        frame->hops = queuePair->way.hops;
+    }
     frame->flow = queuePair->index;
     frame->psn = static_cast<uint32_t>(packet.psn & PSN_MASK);
     frame->payloadBytes = payload;
@@ -264,6 +259,10 @@ RoceNic::BuildDataFrame(QueuePair* queuePair, const Packet& packet)
 void
 RoceNic::TakeWay(const QueuePair& queuePair, const DataPort& port, Frame& frame) const
 {
+    if (queuePair.isRoutedByHop)
+    {
+        return;
+    }
     const auto way =
         std::find_if(queuePair.ways.begin(), queuePair.ways.end(), [&port](const Way& candidate) {
             return candidate.port == &port;
@@ -295,153 +294,6 @@ RoceNic::MessageHasLeft(uint64_t idAndDestination)
     const auto id = static_cast<MessageId>(idAndDestination >> 32);
     m_sentTrace(id, m_rank, static_cast<uint32_t>(idAndDestination));
     m_transport->Listener().MessageSent(id);
-}
-
-void
-RoceNic::HandleAck(QueuePair* queuePair, const Acknowledgement& ack)
-{
-    const uint64_t expected = ExtendPsn(ack.psn, queuePair->unackedPsn);
-    const bool isOld = expected < queuePair->unackedPsn || expected > queuePair->highestPsn;
-    if (isOld && queuePair->flow == nullptr)
-    {
-        return; // It was overtaken, and tells less than is known already.
-    }
-    const ByteCount ackedBytes = queuePair->ackedBytes;
-    const uint64_t unackedPsn = queuePair->unackedPsn;
-    OutgoingMessage* done = nullptr;
-    if (!isOld && expected > queuePair->unackedPsn)
-    {
-        done = AdvanceAcked(queuePair, expected);
-    }
-    if (queuePair->flow != nullptr)
-    {
-        ReportAck(queuePair,
-                  ack,
-                  queuePair->ackedBytes - ackedBytes,
-                  queuePair->unackedPsn - unackedPsn);
-    }
-    if (queuePair->repeat != nullptr && !isOld)
-    {
-        LearnReceived(queuePair, ack);
-    }
-    else if (ack.isNak && !isOld)
-    {
-        GoBack(queuePair);
-        ReportLoss(queuePair, false);
-    }
-    UpdateReady(queuePair);
-    // Told last: whoever hears of it may post to this very queue pair.
-    TellAcked(*queuePair, done);
-    ReleaseIfOver(queuePair);
-}
-
-OutgoingMessage*
-RoceNic::AdvanceAcked(QueuePair* queuePair, uint64_t expected)
-{
-    queuePair->unackedPsn = expected;
-    OutgoingMessage* const first = queuePair->head;
-    OutgoingMessage* last = nullptr;
-    while (queuePair->head != nullptr && queuePair->head->EndPsn() <= expected)
-    {
-        last = queuePair->head;
-        queuePair->head = last->next;
-    }
-    const OutgoingMessage* head = queuePair->head;
-    if (head == nullptr)
-    {
-        queuePair->tail = nullptr;
-        queuePair->ackedBytes = queuePair->postedBytes;
-    }
-    else
-    {
-        const auto packets =
-            static_cast<ByteCount>(expected > head->firstPsn ? expected - head->firstPsn : 0);
-        queuePair->ackedBytes =
-            head->bytesBefore + std::min(packets * queuePair->payload, head->size);
-    }
-    if (queuePair->nextPsn < expected)
-    {
-        // Was to be repeated from further back, and need not be.
-        queuePair->nextPsn = expected;
-        queuePair->sentBytes = queuePair->ackedBytes;
-        queuePair->sending = queuePair->head;
-    }
-    if (queuePair->isTimed)
-    {
-        RestartTime(queuePair);
-        RearmTimer(queuePair);
-    }
-    if (queuePair->repeat != nullptr)
-    {
-        queuePair->repeat->Acknowledged(expected);
-    }
-    if (last == nullptr)
-    {
-        return nullptr;
-    }
-    last->next = nullptr;
-    return first;
-}
-
-void
-RoceNic::TellAcked(const QueuePair& queuePair, OutgoingMessage* done)
-{
-    while (done != nullptr)
-    {
-        OutgoingMessage* message = done;
-        done = message->next;
-        const MessageId id = message->id;
-        StripedMessage* whole = message->whole;
-        m_transport->Release(message);
-        if (whole != nullptr)
-        {
-            if (--whole->partsToAck != 0)
-            {
-                continue;
-            }
-            m_transport->Release(whole);
-        }
-        m_ackedTrace(id, queuePair.src, queuePair.dst);
-        m_transport->Listener().MessageAcked(id);
-    }
-}
-
-void
-RoceNic::AckCameBack(uint64_t argument)
-{
-    m_transport->AckCame();
-    Acknowledgement ack;
-    ack.queuePair = static_cast<uint32_t>(argument >> 32);
-    ack.psn = static_cast<uint32_t>(argument & PSN_MASK);
-    HandleAck(m_transport->QueuePairAt(ack.queuePair), ack);
-}
-
-void
-RoceNic::EchoCameBack(uint64_t argument)
-{
-    m_transport->AckCame();
-    auto* ack = reinterpret_cast<Acknowledgement*>(argument);
-    HandleAck(m_transport->QueuePairAt(ack->queuePair), *ack);
-    if (ack->notes != nullptr)
-    {
-        m_fabric->Release(ack->notes);
-    }
-    m_transport->Release(ack);
-}
-
-void
-RoceNic::ReleaseIfOver(QueuePair* queuePair)
-{
-    if (!queuePair->isTransient || queuePair->head != nullptr || queuePair->pendingCnps != 0)
-    {
-        return;
-    }
-    if (ControlledFlow* flow = queuePair->flow; flow != nullptr)
-    {
-        std::erase(flow->queuePairs, queuePair);
-        m_transport->ReleaseIfOver(flow);
-    }
-    m_transport->Release(queuePair);
 }
 
 } // namespace ns3

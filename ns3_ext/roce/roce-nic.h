@@ -67,7 +67,7 @@ struct Acknowledgement
  * One object does both halves of a rank: it sends on its queue pairs and receives on those of
  * others. Its data waits in queue pairs and is handed to the ports packet by packet (Fabric asks
  * through DataPort); ACKs go into the port's queues at once, before all data. The sources are by
- * concern: roce-nic-connect, -sender, -recovery, -control, -receiver.
+ * concern: roce-nic-connect, -sender, -acks, -recovery, -control, -receiver.
  */
 class RoceNic : public Object, public FrameSink
 {
@@ -128,7 +128,12 @@ class RoceNic : public Object, public FrameSink
     void SetWays(QueuePair* queuePair);
     void SetWindow(QueuePair* queuePair, TimePs roundTrip) const;
     void SetFlow(QueuePair* queuePair, TimePs roundTrip);
-    bool IsLossy(const ChannelId* path, uint16_t hops) const;
+    /// Whether one of the channels that its frames and their ACKs can take is such.
+    template <typename PREDICATE>
+    bool HasChannel(const QueuePair& queuePair, const PREDICATE& predicate) const;
+    /// Whether a frame of its can be lost.
+    bool IsLossy(const QueuePair& queuePair) const;
+    /// Whether a frame has been dropped where one of its could have been.
     bool HasDropped(const QueuePair& queuePair) const;
     TimePs PathLatency(const ChannelId* path, uint16_t hops) const;
     TimePs UnloadedRoundTrip(const QueuePair& queuePair, const Way& way) const;

@@ -2,6 +2,8 @@
 #include "roce-transport.h"
 
 #include <algorithm>
+#include <map>
+#include <span>
 
 namespace ns3
 {
@@ -72,14 +74,61 @@ RoceTransport::NewQueuePair(RankId src, RankId dst, uint32_t number)
     queuePair->number = number;
     const uint32_t ranks = m_platform.Ranks();
     queuePair->ringKey = (static_cast<uint64_t>((dst + ranks - src - 1) % ranks) << 32) | number;
-    m_routes.FindPath(FlowIdentity{src, dst, number}, m_scratchPath);
-    queuePair->way.path = StorePath(m_scratchPath);
-    queuePair->way.hops = static_cast<uint16_t>(m_scratchPath.size());
-    m_routes.FindPath(FlowIdentity{dst, src, number}, m_scratchPath);
-    queuePair->ackPath = StorePath(m_scratchPath);
-    queuePair->ackHops = static_cast<uint16_t>(m_scratchPath.size());
+    FindWays(queuePair);
     ++m_connectionCount;
     return queuePair;
+}
+
+void
+RoceTransport::FindWays(QueuePair* queuePair)
+{
+    const RankId src = queuePair->src;
+    const RankId dst = queuePair->dst;
+    m_routes.FindPath(FlowIdentity{dst, src, queuePair->number}, m_scratchPath);
+    queuePair->ackPath = StorePath(m_scratchPath);
+    queuePair->ackHops = static_cast<uint16_t>(m_scratchPath.size());
+    m_routes.FindPath(FlowIdentity{src, dst, queuePair->number}, m_scratchPath);
+    queuePair->way.path = StorePath(m_scratchPath);
+    queuePair->way.hops = static_cast<uint16_t>(m_scratchPath.size());
+    const bool isScaleUp =
+        std::all_of(m_scratchPath.begin(), m_scratchPath.end(), [this](ChannelId channel) {
+            return m_platform.IsScaleUp(channel);
+        });
+    const RoutingKind kind = m_platform.routing.kind;
+    queuePair->isRoutedByHop =
+        !isScaleUp && (kind == RoutingKind::SPRAY || kind == RoutingKind::LEAST_LOADED);
+    queuePair->isSprayed = queuePair->isRoutedByHop;
+    if (queuePair->isRoutedByHop || (isScaleUp && kind != RoutingKind::HOOK))
+    {
+        SpreadOverFirstChannels(queuePair);
+    }
+}
+
+void
+RoceTransport::SpreadOverFirstChannels(QueuePair* queuePair)
+{
+    const std::span<const ChannelId> firsts =
+        m_routes.FirstChannels(queuePair->src, queuePair->dst);
+    if (firsts.size() < 2)
+    {
+        return;
+    }
+    const NodeIndex end = m_platform.rankNode[queuePair->dst];
+    std::map<NodeIndex, size_t> passed; // Ways that lead through a node take its channels in turn.
+    for (const ChannelId first : firsts)
+    {
+        m_scratchPath.assign(1, first);
+        for (NodeIndex node = m_platform.Receiver(first); node != end;
+             node = m_platform.Receiver(m_scratchPath.back()))
+        {
+            const std::span<const ChannelId> nexts = m_routes.NextChannels(queuePair->dst, node);
+            m_scratchPath.push_back(nexts[passed[node]++ % nexts.size()]);
+        }
+        queuePair->ways.push_back(
+            Way{nullptr, StorePath(m_scratchPath), static_cast<uint16_t>(m_scratchPath.size())});
+    }
+    queuePair->way = queuePair->ways.front();
+    queuePair->isSprayed = true;
 }
 
 void

@@ -164,6 +164,8 @@ class RoceTransport : public MessageNetwork
     }
 
   private:
+    void FindWays(QueuePair* queuePair);
+    void SpreadOverFirstChannels(QueuePair* queuePair);
     const ChannelId* StorePath(const std::vector<ChannelId>& path);
 
     const PlatformDescription& m_platform;

@@ -257,7 +257,7 @@ BAD_SCENARIOS = (
     _bad("priority 8", "switch.lossless", "8 is out of range", "from 0 to 7", "switch.lossless=[0, 8]"),
     _bad("priority twice", "switch.lossless", "[3, 3]", "a list of priorities", "switch.lossless=[3, 3]"),
     _bad("priorities a number", "switch.lossless", "3 is not a list", "such as [0, 3]", "switch.lossless=3"),
-    _bad("quanta beyond 16 bits", "switch.pause_quanta", "65536", "from 2 to 65535", "switch.pause_quanta=65536"),
+    _bad("quanta beyond 16 bits", "switch.pause_quanta", "65536", "from 32 to 65535", "switch.pause_quanta=65536"),
     _bad("threshold without unit", "switch.ecn_kmin", "100", "'100kB/25Gbps'", "switch.ecn_kmin=100"),
     _bad("threshold at no rate", "switch.ecn_kmin", "'0Gbps'", "'auto' or a size", "switch.ecn_kmin=100kB/0Gbps"),
     _bad(

@@ -40,7 +40,7 @@ def two_ways() -> Iterator[None]:
         build.send(0, 1, size_bytes, phase="second", blocks=0)
 
     yield
-    del algorithms._algorithms["sendrecv"]["two_ways"]
+    del algorithms._algorithms["sendrecv"]._known["two_ways"]
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -105,6 +105,47 @@ def test_round_trips_tell_of_an_incast(control: str, ack: str) -> None:
         assert slowed.collectives["time_ps"][0] < 1.5 * plain.collectives["time_ps"][0]
 
 
+@pytest.mark.parametrize("ack", ["per_packet", "every:5", "per_message", "out_of_band"])
+@pytest.mark.parametrize("cnp", ["frame", "ack_flag"])
+@pytest.mark.parametrize("scope", ["queue_pair", "peer"])
+def test_marks_bring_notifications_and_these_slow_the_flow(ack: str, cnp: str, scope: str) -> None:
+    shape = {"platform__ranks": 9, "transport__ack": ack, "transport__payload": "1000B"}
+    plain = run("gather", 18 << 20, **shape, transport__congestion_control="none")
+    slowed = run("gather", 18 << 20, **shape, transport__cnp=cnp, transport__cc_scope=scope)
+    assert plain.counters["cnps"] == plain.counters["marked_packets"] == 0
+    counters = slowed.counters
+    assert 0 < counters["cnps"] < counters["marked_packets"] / 10
+    if ack != "per_message" or cnp == "frame":  # else the news comes with the only ACK, when all is sent
+        assert counters["flows_slowed"] == 8
+        assert slowed.links["max_queue_bytes"].max() < plain.links["max_queue_bytes"].max()
+
+
+def test_a_receiver_notifies_as_often_as_it_may() -> None:
+    def cnps(interval: str, **keys: Any) -> int:
+        shape = {
+            "platform__ranks": 3,
+            "transport__payload": "1000B",
+            "switch__ecn_kmin": "0B",
+            "switch__ecn_kmax": "0B",
+        }
+        result = run("gather", 3 << 20, **shape, transport__dcqcn__cnp_interval=interval, **keys)
+        return result.counters["cnps"]
+
+    assert cnps("1s") == 2  # the first one of each flow
+    assert cnps("20us") > cnps("100us") > 2
+
+
+@pytest.mark.parametrize("ack", ["per_packet", "every:5", "out_of_band"])
+@pytest.mark.parametrize("control", ["dctcp", "hpcc", "swift"])
+def test_windows_keep_the_queue_of_an_incast_short(control: str, ack: str) -> None:
+    shape = {"platform__ranks": 9, "transport__ack": ack, "transport__payload": "1000B"}
+    plain = run("gather", 9 << 20, **shape, transport__congestion_control="none")
+    slowed = run("gather", 9 << 20, **shape, transport__congestion_control=control)
+    assert slowed.counters["flows_slowed"] == 8
+    assert slowed.links["max_queue_bytes"].max() < plain.links["max_queue_bytes"].max() / 4
+    assert slowed.collectives["time_ps"][0] < 1.3 * plain.collectives["time_ps"][0]
+
+
 def test_a_window_below_a_packet_lets_one_be_in_flight() -> None:
     result = run("sendrecv", 20_000, SWIFT, platform__ranks=2, transport__congestion_control="swift")
     assert result.links["max_queue_bytes"].max() <= 4096 + 98

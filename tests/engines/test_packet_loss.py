@@ -16,7 +16,7 @@ import astra_py as ap
 from astra_py.api import one_collective
 from astra_py.config import load_scenario
 
-CONTROLS = ["dcqcn", "timely", "swift"]
+CONTROLS = ["dcqcn", "timely", "swift", "dctcp"]
 TIMES = ["posted_ps", "sent_ps", "delivered_ps", "acked_ps"]
 
 

@@ -27,7 +27,7 @@ def staged() -> Iterator[None]:
         build.send(0, 1, size_bytes, blocks=0, pools=Hold(build.shared_pool("staging"), release_on=EdgeOn.ACKED))
 
     yield
-    del algorithms._algorithms["sendrecv"]["staged"]
+    del algorithms._algorithms["sendrecv"]._known["staged"]
 
 
 def sends(count: int, priorities: tuple[int, ...] = ()) -> list[CollectiveCall]:
@@ -77,7 +77,7 @@ def test_a_unit_given_back_by_the_answer(engine: str) -> None:
         call = call_of("sendrecv", 40_000, (0, 1), "asked")
         _, columns = run_trace(engine, together(2, [call]), rank_pools=[RankPool("requests", 1)])
     finally:
-        del algorithms._algorithms["sendrecv"]["asked"]
+        del algorithms._algorithms["sendrecv"]._known["asked"]
     request, answer = columns.message_src == 0, columns.message_src == 1
     assert columns.exit_reason == ExitReason.COMPLETED
     assert columns.message_posted_ps[request][1:].tolist() == columns.message_delivered_ps[answer][:-1].tolist()
@@ -121,6 +121,6 @@ def test_who_never_gets_a_unit_is_named(engine: str) -> None:
         call = call_of("sendrecv", 100, (0, 1), "stuck")
         _, columns = run_trace(engine, together(2, [call]), rank_pools=[RankPool("slots", 1)])
     finally:
-        del algorithms._algorithms["sendrecv"]["stuck"]
+        del algorithms._algorithms["sendrecv"]._known["stuck"]
     assert columns.exit_reason == ExitReason.DEADLOCK
     assert any("held up by pool 'slots' of rank 0, of which all is taken" in line for line in columns.waiting)
