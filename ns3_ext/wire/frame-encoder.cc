@@ -17,7 +17,7 @@ namespace ns3
 namespace
 {
 
-/// Line bytes that a capture does not have: those of no frame, and the FCS.
+/// Line bytes that a capture does not have: preamble and gap, which are of no frame, and the FCS.
 constexpr uint32_t UNCAPTURED = wire::PREAMBLE + wire::FCS + wire::INTER_FRAME_GAP;
 
 constexpr uint32_t ETHERTYPE_IPV4 = 0x0800;
