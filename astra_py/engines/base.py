@@ -20,6 +20,7 @@ from astra_py.engines.wire import ACK_LINE_BYTES, CNP_LINE_BYTES, DATA_HEADER, P
 
 if TYPE_CHECKING:
     from astra_py.collectives.schedule import Schedule
+    from astra_py.engines.capture import Capture
     from astra_py.platforms.platform import Platform
 
 __all__ = [
@@ -166,6 +167,7 @@ class EngineOptions:
     attributes : those ns-3 attributes that parameters of the scenario set, full attribute name to ns-3's text form; the
         others have the parameters' defaults, which are ns-3's own.
     ns3_defaults : further ns-3 attribute defaults, in the same form, for which there is no parameter.
+    capture : ports whose frames are written to files, or None.
     fault : for tests of the checks: "", "drop_message", "double_message" or "swap_sizes".
     """
 
@@ -176,6 +178,7 @@ class EngineOptions:
     progress: Progress | None = None
     attributes: Mapping[str, str] = field(default_factory=dict)
     ns3_defaults: Mapping[str, str] = field(default_factory=dict)
+    capture: Capture | None = None
     fault: str = ""
 
 

@@ -83,11 +83,10 @@ class NetworkInterface:
 
         if not isinstance(scenario, Scenario):
             raise ConfigError(f"a network is that of a Scenario, as load_scenario() makes one, not of {scenario!r}")
-        options = engine_options(scenario)
         if scenario.engine not in ("packet", "analytic"):
             raise ConfigError(f"engine = {scenario.engine!r} has no network interface; allowed: 'packet', 'analytic'")
-        if scenario.engine == "analytic" and options.ns3_defaults:
-            names = ", ".join(sorted(options.ns3_defaults))
+        if scenario.engine == "analytic" and scenario.ns3.defaults:
+            names = ", ".join(sorted(scenario.ns3.defaults))
             raise ConfigError(f"ns3.defaults: the analytic engine has no ns-3 to set {names} in; use engine=packet")
         if scenario.platform.routing == "hook":
             raise ConfigError(
@@ -95,6 +94,7 @@ class NetworkInterface:
                 "allowed with the network interface: another platform.routing"
             )
         platform = build_platform(scenario.platform)
+        options = engine_options(scenario, platform=platform)
         self.engine = scenario.engine
         self.ranks = platform.ranks
         self._native = NetworkRun(scenario.engine, platform.arrays(), transport_model(scenario), options)
