@@ -27,7 +27,7 @@ from astra_py.collectives.registry import require_algorithm, require_runnable
 from astra_py.collectives.schedule import PoolOrder
 from astra_py.config import load_scenario
 from astra_py.engines.base import TimeRounding
-from astra_py.engines.buffers import buffer_warnings, require_thresholds
+from astra_py.engines.buffers import buffer_warnings, require_room, require_thresholds
 from astra_py.engines.hook import choose_ways, flows_of, load_hook, source_of
 from astra_py.engines.levels import level_figures
 from astra_py.engines.packet import PacketEngine
@@ -255,8 +255,11 @@ class Run:
 
     @cached_property
     def _switch_warnings(self) -> tuple[str, ...]:
-        priorities = {call.priority for call in self.trace.calls}
-        return buffer_warnings(switch_model(self.scenario), self.transport, self.platform.arrays(), priorities)
+        return buffer_warnings(switch_model(self.scenario), self.transport, self.platform.arrays(), self._priorities)
+
+    @property
+    def _priorities(self) -> set[int]:
+        return {call.priority for call in self.trace.calls}
 
     @cached_property
     def _read(self) -> tuple[Trace, tuple[str, ...]]:
@@ -448,7 +451,9 @@ class Run:
 
     def _require_sound(self) -> None:
         """Find whatever is wrong before the first event."""
-        require_thresholds(self.scenario, self.platform.arrays())
+        arrays = self.platform.arrays()
+        require_thresholds(self.scenario, arrays)
+        require_room(self.scenario, switch_model(self.scenario), self.transport, arrays, self._priorities)
         require_work(self.trace, self.schedule)
         _ = self.declared_bytes
         _ = self.routed_platform

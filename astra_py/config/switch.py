@@ -17,6 +17,8 @@ __all__ = ["RED_KMAX", "RED_KMIN", "SwitchConfig"]
 PRIORITIES = 8
 #: Those that collectives may have; the last one is that of acknowledgements.
 DATA_PRIORITIES = 7
+#: Shorter pauses would fill the wire with their own refreshing: 8 priorities x 84 B, twice each.
+_LEAST_PAUSE_QUANTA = 32
 #: Most that a class weighs, the percentages of IEEE 802.1Qaz.
 _MOST_WEIGHT = 100
 #: Largest buffer, far above any switch's, so that thresholds and their products fit 64 bits.
@@ -27,7 +29,8 @@ RED_KMIN, RED_KMAX = SizeByRate(100_000, 25 * 10**9), SizeByRate(400_000, 25 * 1
 
 _HAS_BUFFER = Condition("buffer", "switch.buffer other than 'unlimited'", lambda buffer: buffer is not None)
 _HAS_PFC = Condition("pfc", "switch.pfc = true", bool)
-_IS_LOSSLESS = AllOf(_HAS_BUFFER, _HAS_PFC)
+_HAS_LOSSLESS = Condition("lossless", "some priorities in switch.lossless", bool)
+_IS_LOSSLESS = AllOf(_HAS_BUFFER, _HAS_PFC, _HAS_LOSSLESS)
 _HAS_LOSSY = AnyOf(
     Condition("pfc", "switch.pfc = false", lambda pfc: not pfc),
     Condition("lossless", "switch.lossless other than 'all'", lambda lossless: len(lossless) < PRIORITIES),
@@ -142,7 +145,7 @@ class SwitchConfig(Table):
         only=_IS_LOSSLESS,
         ns3=_attribute("XonOffset", "B"),
     )
-    pause_quanta: Annotated[int, Count(least=2, most=65_535)] = parameter(
+    pause_quanta: Annotated[int, Count(least=_LEAST_PAUSE_QUANTA, most=65_535)] = parameter(
         65_535,
         "How long a PAUSE holds, in quanta of 512 bit times; it is sent again at half of it.",
         source="IEEE 802.1Qbb: the largest",
