@@ -27,7 +27,7 @@ from astra_py.collectives.registry import require_algorithm, require_runnable
 from astra_py.collectives.schedule import PoolOrder
 from astra_py.config import load_scenario
 from astra_py.engines.base import TimeRounding
-from astra_py.engines.buffers import buffer_warnings, require_thresholds
+from astra_py.engines.buffers import buffer_warnings, require_room, require_thresholds
 from astra_py.engines.capture import require_capturable
 from astra_py.engines.hook import choose_ways, flows_of, load_hook, source_of
 from astra_py.engines.levels import level_figures
@@ -449,7 +449,9 @@ class Run:
 
     def _require_sound(self) -> None:
         """Find whatever is wrong before the first event."""
-        require_thresholds(self.scenario, self.platform.arrays())
+        arrays = self.platform.arrays()
+        require_thresholds(self.scenario, arrays)
+        require_room(self.scenario, switch_model(self.scenario), self.transport, arrays, self.schedule.priorities)
         require_work(self.trace, self.schedule)
         _ = self.declared_bytes
         _ = self.routed_platform

@@ -176,7 +176,7 @@ class HpccConfig(Table):
         source="configuration of HPCC's published simulator",
         ns3=_attribute("ns3::Hpcc::MinRate"),
     )
-    telemetry_size: Annotated[int, QuantityRule(SIZE, most=1024)] = parameter(
+    telemetry_size: Annotated[int, QuantityRule(SIZE, least=1, most=1024)] = parameter(
         "42B",
         "Telemetry in a data packet: 2 B, and 8 B for each of up to 5 switches.",
         source=f"{_HPCC}, section 4.1",

@@ -29,7 +29,8 @@ RED_KMIN, RED_KMAX = SizeByRate(100_000, 25 * 10**9), SizeByRate(400_000, 25 * 1
 
 _HAS_BUFFER = Condition("buffer", "switch.buffer other than 'unlimited'", lambda buffer: buffer is not None)
 _HAS_PFC = Condition("pfc", "switch.pfc = true", bool)
-_IS_LOSSLESS = AllOf(_HAS_BUFFER, _HAS_PFC)
+_HAS_LOSSLESS = Condition("lossless", "some priorities in switch.lossless", bool)
+_IS_LOSSLESS = AllOf(_HAS_BUFFER, _HAS_PFC, _HAS_LOSSLESS)
 _HAS_LOSSY = AnyOf(
     Condition("pfc", "switch.pfc = false", lambda pfc: not pfc),
     Condition("lossless", "switch.lossless other than 'all'", lambda lossless: len(lossless) < PRIORITIES),

@@ -216,9 +216,13 @@ class TransportConfig(Table):
     dctcp: DctcpConfig = DctcpConfig()
 
     def check(self) -> None:  # noqa: D102  (as the base)
-        if not isinstance(self.window, int):
-            return
-        if self.window < self.payload:
+        if self.congestion_control == "dcqcn" and self.cnp == "ack_flag" and self.dcqcn.cnp_delay:
+            raise FieldError(
+                "dcqcn.cnp_delay",
+                f"{self.dcqcn.text('cnp_delay')!r} would mean nothing with transport.cnp = 'ack_flag'",
+                "0us, or transport.cnp = 'frame'",
+            )
+        if isinstance(self.window, int) and self.window < self.payload:
             raise FieldError(
                 "window",
                 f"{self.text('window')!r} does not hold a packet of transport.payload = {format_size(self.payload)}",

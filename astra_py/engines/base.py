@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.collectives.schedule import EdgeOn
-from astra_py.engines.wire import ACK_LINE_BYTES, CNP_LINE_BYTES, DATA_HEADER, PADDING, RETH
+from astra_py.engines.wire import ACK_LINE_BYTES, CNP_LINE_BYTES, DATA_HEADER, GAP, PADDING, RETH
 
 if TYPE_CHECKING:
     from astra_py.collectives.schedule import Schedule
@@ -114,11 +114,20 @@ class TransportModel:
     @property
     def largest_line_bytes(self) -> int:
         """Line bytes of the largest frame, a packet, an ACK or a CNP."""
+        return max(self._packet_line_bytes, self.ack_line_bytes, CNP_LINE_BYTES)
+
+    @property
+    def largest_frame_bytes(self) -> int:
+        """Bytes of the largest data packet in a buffer: without preamble and gap where headers are RoCEv2's own."""
+        return self._packet_line_bytes - (GAP if self.header_bytes < 0 else 0)
+
+    @property
+    def _packet_line_bytes(self) -> int:
         if self.header_bytes < 0:
             packet = -(-self.payload_bytes // PADDING) * PADDING + DATA_HEADER + RETH
         else:
             packet = self.payload_bytes + self.header_bytes
-        return max(packet + self.telemetry_bytes, self.ack_line_bytes, CNP_LINE_BYTES)
+        return packet + self.telemetry_bytes
 
     @property
     def ack_line_bytes(self) -> int:

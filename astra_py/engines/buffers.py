@@ -27,6 +27,7 @@ __all__ = [
     "buffer_bytes",
     "buffer_warnings",
     "kept_bytes",
+    "require_room",
     "require_thresholds",
     "switch_ports",
 ]
@@ -101,6 +102,48 @@ def buffer_warnings(
         f"switch.buffer = {format_size(switch.buffer_bytes)!r}: {count} more for their ports, as reserve and headroom, "
         f"up to {kept[worst]:,} B at {arrays.node_names[worst]}; nothing is left to share, so that ports pause at once",
     )
+
+
+def require_room(
+    scenario: Scenario,
+    switch: SwitchModel,
+    transport: TransportModel,
+    arrays: PlatformArrays,
+    priorities: Iterable[int],
+) -> None:
+    """Refuse buffers that the largest frame of a priority in use never fits in: it would be sent again for ever.
+
+    A lossy frame needs its size of ``switch.egress_alpha`` times what ports share, a lossless one that of the shared
+    part, the reserve or the headroom.
+
+    Raises
+    ------
+    ConfigError : names the key, the switch with least to share, the frame and the scenario's file.
+    """
+    nodes = np.unique(np.stack([arrays.link_a, arrays.link_b], axis=1).ravel()[switch_ports(arrays)])
+    if switch.buffer_bytes == 0 or not len(nodes):
+        return
+    kept = kept_bytes(switch, transport, arrays, priorities)
+    shared = np.maximum(buffer_bytes(switch, transport, arrays, priorities) - kept, 0)
+    worst = int(nodes[np.argmin(shared[nodes])])
+    least, frame = int(shared[worst]), transport.largest_frame_bytes
+    where = f"{scenario.source_path}: " if scenario.source_path else ""
+    asked = scenario.switch.text("buffer")
+    left = f"leaves {least:,} B to share at {arrays.node_names[worst]}"
+    in_use = {*priorities, ACK_PRIORITY}
+    if in_use - set(switch.lossless) and int(scenario.switch.egress_alpha * least) < frame:
+        raise ConfigError(
+            f"{where}switch.buffer: {asked!r} {left}, of which a lossy priority may have switch.egress_alpha = "
+            f"{scenario.switch.egress_alpha:g} times; allowed: room for a frame of {frame:,} B, with a larger buffer "
+            "or switch.egress_alpha, or less switch.reserve"
+        )
+    # "auto" holds a frame
+    kept_for_one = [size for size in (switch.reserve_bytes, switch.headroom_bytes) if size >= 0]
+    if len(kept_for_one) == 2 and max(least, *kept_for_one) < frame:
+        raise ConfigError(
+            f"{where}switch.buffer: {asked!r} {left}, and neither switch.reserve nor switch.headroom holds a frame of "
+            f"{frame:,} B; allowed: room for a frame in one of them"
+        )
 
 
 def require_thresholds(scenario: Scenario, arrays: PlatformArrays) -> None:

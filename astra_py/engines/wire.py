@@ -5,7 +5,10 @@ IEEE 802.3 (preamble and start delimiter 8, header 14, FCS 4, gap 12), RFC 791 (
 Architecture 1.4, volume 1, chapter 9 and annex A17 (BTH 12, RETH 16, AETH 4, ICRC 4, payload padded to 4).
 """
 
-__all__ = ["ACK_LINE_BYTES", "CNP_LINE_BYTES", "DATA_HEADER", "PADDING", "PFC_LINE_BYTES", "RETH"]
+__all__ = ["ACK_LINE_BYTES", "CNP_LINE_BYTES", "DATA_HEADER", "GAP", "PADDING", "PFC_LINE_BYTES", "RETH"]
+
+#: Preamble and start delimiter, and inter-frame gap: what no buffer holds.
+GAP = 8 + 12
 
 #: Preamble and start delimiter, Ethernet header, IPv4, UDP, BTH, ICRC, FCS, inter-frame gap: beside every payload.
 DATA_HEADER = 8 + 14 + 20 + 8 + 12 + 4 + 4 + 12

@@ -12,7 +12,14 @@ import pytest
 import astra_py as ap
 from astra_py.cli.app import command
 from astra_py.config import load_scenario
-from astra_py.engines.buffers import buffer_bytes, buffer_warnings, kept_bytes, require_thresholds, switch_ports
+from astra_py.engines.buffers import (
+    buffer_bytes,
+    buffer_warnings,
+    kept_bytes,
+    require_room,
+    require_thresholds,
+    switch_ports,
+)
 from astra_py.engines.resolve import switch_model, transport_model
 from astra_py.errors import ConfigError
 from astra_py.platforms import build_platform
@@ -123,6 +130,60 @@ def test_a_run_warns_before_it_starts(tmp_path: Path, capsys: pytest.CaptureFixt
         command(["run", str(job), "--dry-run", "--strict"])
     assert exit_of.value.code == 2
     assert "--strict: switch.buffer = '100kB': 1 switch keeps more" in capsys.readouterr().err
+
+
+def room(*overrides: str) -> None:
+    scenario = load_scenario({}, overrides)
+    require_room(scenario, switch_model(scenario), transport_model(scenario), line(), (0,))
+
+
+LOSSY, KEPT = "switch.pfc=false", 2 * 2 * 4278
+NOTHING_KEPT = ("switch.reserve=0B", "switch.headroom=0B")
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        (),
+        (LOSSY,),
+        (LOSSY, f"switch.buffer={KEPT + 4174}B"),
+        (LOSSY, "switch.buffer=unlimited"),
+        ("switch.buffer=1kB",),
+        ("switch.buffer=4174B", *NOTHING_KEPT),
+        ("switch.buffer=1kB", "switch.reserve=0B", "switch.headroom=4174B"),
+        ("switch.buffer=1136B", "transport.header_size=36B", "transport.payload=1100B", *NOTHING_KEPT),
+    ],
+)
+def test_buffers_that_a_frame_fits_in(overrides: tuple[str, ...]) -> None:
+    room(*overrides)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "parts"),
+    [
+        ((LOSSY, f"switch.buffer={KEPT + 4173}B"), ("leaves 4,173 B to share at n1", "a frame of 4,174 B")),
+        ((LOSSY, "switch.egress_alpha=1e-9"), ("'auto' leaves 32,000,000 B", "switch.egress_alpha = 1e-09 times")),
+        (("switch.lossless=[7]", "switch.buffer=10kB"), ("leaves 0 B to share",)),
+        (
+            ("switch.buffer=4173B", *NOTHING_KEPT),
+            ("neither switch.reserve nor switch.headroom holds a frame of 4,174 B",),
+        ),
+    ],
+)
+def test_a_buffer_that_no_frame_fits_in_would_never_end_a_run(
+    overrides: tuple[str, ...], parts: tuple[str, ...]
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        room(*overrides)
+    for part in ("switch.buffer: ", *parts):
+        assert part in str(caught.value), str(caught.value)
+
+
+def test_a_run_is_refused_before_it_starts(tmp_path: Path) -> None:
+    job = tmp_path / "job.toml"
+    job.write_text('[workload]\nkind = "dlrm"\npreset = "dlrm_s"\n[switch]\npfc = false\nbuffer = "20kB"\n')
+    with pytest.raises(ConfigError, match=r"job\.toml: switch\.buffer: '20kB' leaves 0 B"):
+        ap.load(job).run()
 
 
 def check(*overrides: str, kind: str = "leaf_spine") -> None:
