@@ -256,7 +256,7 @@ class Run:
 
     @cached_property
     def _switch_warnings(self) -> tuple[str, ...]:
-        priorities = {call.priority for call in self.trace.calls}
+        priorities = self.schedule.priorities
         return buffer_warnings(switch_model(self.scenario), self.transport, self.platform.arrays(), priorities)
 
     @cached_property

@@ -253,7 +253,7 @@ class EngineColumns:
     choice_picks: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
     """i32: number of the alternative picked, for each choice of each instance in order; -1 where it never came."""
     waiting: tuple[str, ...] = ()
-    """Where the run did not complete: one line per thing that waits, and for what."""
+    """Where the run did not complete: one line per thing that waits, and for what; of many, then who else."""
     deadlocked_channels: Sequence[int] = ()
     """Channels that wait for each other in a circle of pauses (PFC deadlock), in order of the circle."""
 

@@ -444,6 +444,18 @@ Fabric::ScheduleArrival(ChannelId channel, const Port& port, Frame* frame)
     m_loop->ScheduleArrival(arrival + latency, channel, latency > 0, m_arrivals, argument);
 }
 
+bool
+Fabric::WouldCutThroughLater(const Port& port, const Frame& frame) const
+{
+    if (port.peerCutThrough == 0)
+    {
+        return false;
+    }
+    const TimePs header = SerializationTime(port.peerCutThrough, port.rate, m_rounding);
+    const TimePs whole = SerializationTime(port.LineBytes(frame), port.rate, m_rounding);
+    return header < whole && header + port.peerLatency > whole;
+}
+
 void
 Fabric::Arrive(uint64_t argument)
 {
@@ -472,6 +484,11 @@ Fabric::Arrive(uint64_t argument)
     Route(frame);
     if (port.peerBuffer != nullptr && !Admit(*frame))
     {
+        if (WouldCutThroughLater(port, *frame))
+        {
+            frame->isGone = true; // That event frees it.
+            return;
+        }
         Free(frame);
         return;
     }
@@ -514,6 +531,11 @@ void
 Fabric::CutThrough(uint64_t argument)
 {
     auto* frame = reinterpret_cast<Frame*>(argument);
+    if (frame->isGone)
+    {
+        Free(frame);
+        return;
+    }
     // The copy goes on; the frame itself stays for what happens when its last byte is in.
     Frame* ahead = m_frames.Take();
     *ahead = *frame;

@@ -36,7 +36,6 @@ def test_pauses_of_five_hundred_and_eleven_senders_drop_nothing() -> None:
     assert result.queues["refused_frames"].sum() == 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["single_switch", "leaf_spine", "fat_tree"])
 def test_four_thousand_hosts_and_one_flow(kind: str) -> None:
     script = FOUR_THOUSAND.replace("KIND", repr(f"platform.kind={kind}"))
