@@ -165,3 +165,16 @@ def test_a_snap_length_cuts_what_is_kept_and_not_what_is_told(tmp_path: Path) ->
     assert number(data[16:20][::-1], 0, 4) == 80
     kept, told = (int.from_bytes(data[at : at + 4], "little") for at in (32, 36))
     assert (kept, told) == (80, 14 + 20 + 8 + 12 + 16 + 1024 + 4)
+
+
+@pytest.mark.parametrize(("case", "is_naming"), [("lossy", False), ("repeated", True)])
+def test_a_nak_names_the_packet_that_came_instead_under_selective_repeat(
+    case: str, is_naming: bool, tmp_path: Path
+) -> None:
+    captured = capture(case, tmp_path)
+    naks = [frame for port in range(0, 16, 2) for _, frame in captured.frames(port) if kind_of(frame) == ACK]
+    naks = [frame for frame in naks if frame[54] == 0x60]
+    assert naks
+    for frame in naks:
+        missing, named = number(frame, 51, 3), number(frame, 55, 3)
+        assert named > missing if is_naming else named == 0  # the only message is not complete
