@@ -2,6 +2,7 @@
 #include "loggp-network.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ns3
 {
@@ -41,11 +42,15 @@ LogGpNetwork::WayOf(RankId src, RankId dst, uint32_t queuePair)
         const auto number = static_cast<uint32_t>(ways.size());
         Way way;
         std::vector<ChannelId> back;
-        m_routes.FindPath(FlowIdentity{src, dst, number}, way.path);
+        m_routes.FindPath(FlowIdentity{src, dst, number}, way.paths.emplace_back());
         m_routes.FindPath(FlowIdentity{dst, src, number}, back);
-        for (const ChannelId channel : way.path)
+        for (const ChannelId channel : way.paths.front())
         {
             way.isScaleUp &= m_platform.IsScaleUp(channel);
+        }
+        if (way.isScaleUp)
+        {
+            way.paths = StripedPaths(src, dst);
         }
         for (size_t hop = 0; hop < back.size(); ++hop)
         {
@@ -57,6 +62,22 @@ LogGpNetwork::WayOf(RankId src, RankId dst, uint32_t queuePair)
         ways.push_back(std::move(way));
     }
     return ways[queuePair];
+}
+
+std::vector<std::vector<ChannelId>>
+LogGpNetwork::StripedPaths(RankId src, RankId dst)
+{
+    std::vector<std::vector<ChannelId>> paths;
+    for (const ChannelId first : m_routes.FirstChannels(src, dst))
+    {
+        std::vector<ChannelId>& path = paths.emplace_back(1, first);
+        while (m_platform.nodeRank[m_platform.Receiver(path.back())] != static_cast<int32_t>(dst))
+        {
+            const auto next = m_routes.NextChannels(dst, m_platform.Receiver(path.back()));
+            path.push_back(next[(paths.size() - 1) % next.size()]);
+        }
+    }
+    return paths;
 }
 
 ByteCount
@@ -101,7 +122,7 @@ LogGpNetwork::BecomeReady(uint64_t id)
 {
     Message& message = m_messages[id];
     const Way& way = WayOf(message.request.src, message.request.dst, message.queuePair);
-    message.port = way.path.front();
+    message.port = way.paths.front().front();
     std::deque<MessageId>& queue = m_queue[message.port];
     queue.push_back(static_cast<MessageId>(id));
     if (queue.size() == 1)
@@ -116,20 +137,66 @@ LogGpNetwork::Begin(MessageId id)
     const Message& message = m_messages[id];
     const MessageRequest& request = message.request;
     const Way& way = WayOf(request.src, request.dst, message.queuePair);
+    const std::vector<ByteCount> ends = PieceEnds(way, request.size);
+    Moments last;
+    for (size_t i = 0; i < way.paths.size(); ++i)
+    {
+        const ByteCount piece = ends[i + 1] - ends[i];
+        if (piece > 0 || (request.size == 0 && i == 0))
+        {
+            const Moments moments = Carry(way, way.paths[i], piece);
+            last.sent = std::max(last.sent, moments.sent);
+            last.arrived = std::max(last.arrived, moments.arrived);
+        }
+    }
+    m_sentBytes[request.src] += request.size;
+    m_loop.ScheduleTimer(last.sent, m_sentHandler, id);
+    m_loop.ScheduleTimer(last.arrived + m_figures.receiveLatency, m_deliveredHandler, id);
+    m_loop.ScheduleTimer(last.arrived + way.ackLatency, m_ackedHandler, id);
+}
+
+std::vector<ByteCount>
+LogGpNetwork::PieceEnds(const Way& way, ByteCount size) const
+{
+    std::vector<ByteCount> ends{0};
+    if (way.paths.size() > 1)
+    {
+        double total = 0;
+        for (const std::vector<ChannelId>& path : way.paths)
+        {
+            total += static_cast<double>(m_platform.Rate(path.front()));
+        }
+        const auto packets =
+            static_cast<double>(LineFormat::PacketsOf(size, SCALE_UP_PAYLOAD)) / total;
+        double rate = 0;
+        for (size_t i = 0; i + 1 < way.paths.size(); ++i)
+        {
+            rate += static_cast<double>(m_platform.Rate(way.paths[i].front()));
+            const auto whole = static_cast<ByteCount>(std::llround(packets * rate));
+            ends.push_back(std::min<ByteCount>(size, whole * SCALE_UP_PAYLOAD));
+        }
+    }
+    ends.push_back(size);
+    return ends;
+}
+
+LogGpNetwork::Moments
+LogGpNetwork::Carry(const Way& way, const std::vector<ChannelId>& path, ByteCount size)
+{
     TimePs longest = 0;
     TimePs begin = m_loop.Now();
     TimePs sent = begin;
-    for (size_t hop = 0; hop < way.path.size(); ++hop)
+    for (size_t hop = 0; hop < path.size(); ++hop)
     {
-        const ChannelId channel = way.path[hop];
+        const ChannelId channel = path[hop];
         if (hop > 0)
         {
-            const ChannelId previous = way.path[hop - 1];
+            const ChannelId previous = path[hop - 1];
             begin +=
                 m_platform.Delay(previous) + m_platform.nodeLatency[m_platform.Receiver(previous)];
         }
         begin = std::max(begin, m_free[channel]);
-        const ByteCount line = MessageLine(way, channel, request.size);
+        const ByteCount line = MessageLine(way, channel, size);
         const TimePs held = SerializationTime(line, m_platform.Rate(channel), m_figures.rounding);
         longest = std::max(longest, held);
         m_free[channel] = begin + held;
@@ -139,16 +206,11 @@ LogGpNetwork::Begin(MessageId id)
         }
         ChannelCounters& counters = m_counters[channel];
         counters.lineBytes += line;
-        counters.payloadBytes += request.size;
-        counters.deliveredPayloadBytes += request.size;
+        counters.payloadBytes += size;
+        counters.deliveredPayloadBytes += size;
         counters.busy += held;
     }
-    const TimePs arrived = begin + longest + m_platform.Delay(way.path.back());
-    const TimePs delivered = arrived + m_figures.receiveLatency;
-    m_sentBytes[request.src] += request.size;
-    m_loop.ScheduleTimer(sent, m_sentHandler, id);
-    m_loop.ScheduleTimer(delivered, m_deliveredHandler, id);
-    m_loop.ScheduleTimer(arrived + way.ackLatency, m_ackedHandler, id);
+    return {sent, begin + longest + m_platform.Delay(path.back())};
 }
 
 void

@@ -26,6 +26,9 @@ namespace ns3
  * `b_j = max(b_(j-1) + latency_j, free_j)`, holds the link for its bytes over the link's rate, and
  * is complete as long after it begins on the last link as it holds its slowest one. Bytes are line
  * bytes, so that headers count; acknowledgements, windows and queues of packets do not exist here.
+ *
+ * A message over scale-up links only is in as many pieces as its sender has first links to there,
+ * in proportion to their rates and of whole packets, as a RoceNic stripes its packets.
  */
 class LogGpNetwork : public MessageNetwork
 {
@@ -64,7 +67,7 @@ class LogGpNetwork : public MessageNetwork
     /// Ways of a pair of ranks; the acknowledgement's is summed up.
     struct Way
     {
-        std::vector<ChannelId> path;
+        std::vector<std::vector<ChannelId>> paths; ///< One, or one for each first link.
         TimePs ackLatency{0};
         bool isScaleUp{true}; ///< No link of it is Ethernet.
     };
@@ -77,10 +80,20 @@ class LogGpNetwork : public MessageNetwork
         ChannelId port{0};
     };
 
+    /// When a piece has left, and when it is complete at the far end.
+    struct Moments
+    {
+        TimePs sent{0};
+        TimePs arrived{0};
+    };
+
     const Way& WayOf(RankId src, RankId dst, uint32_t queuePair);
+    std::vector<std::vector<ChannelId>> StripedPaths(RankId src, RankId dst);
     ByteCount MessageLine(const Way& way, ChannelId channel, ByteCount size) const;
     void BecomeReady(uint64_t id);
     void Begin(MessageId id);
+    std::vector<ByteCount> PieceEnds(const Way& way, ByteCount size) const;
+    Moments Carry(const Way& way, const std::vector<ChannelId>& path, ByteCount size);
     void Sent(uint64_t id);
     void Delivered(uint64_t id);
     void Acked(uint64_t id);
