@@ -23,8 +23,8 @@ def level_figures(
     """Figures inside a machine and between machines, each those of one pair of ranks that stands for all of them.
 
     The pairs are rank 0 and the first other rank of its machine, and rank 0 and the first rank of another machine;
-    None where there is no such rank. The rate is that of the slowest link of the way; headers are not counted, but the
-    efficiency of scale-up links is.
+    None where there is no such rank. The rate is that of the slowest link of the way, or of all planes of NVSwitches
+    together, over which a message is striped; headers are not counted, but the efficiency of scale-up links is.
     """
     machine = platform.arrays().rank_machine
     is_mate = machine == machine[0]
@@ -37,13 +37,18 @@ def level_figures(
 
 
 def _pair(platform: Platform, transport: TransportModel, seed: int, peer: int) -> LevelFigures:
+    from astra_py._ns3_ext import RouteTable
+
     arrays = platform.arrays()
     _, channel = route_paths(platform, seed, np.array([0]), np.array([peer]), np.array([0]))
     link = channel // 2
     receiver = np.where(channel % 2 == 0, arrays.link_b[link], arrays.link_a[link])
-    share = np.where(arrays.link_efficiency[link] > 0, arrays.link_efficiency[link], 1.0)
+    share = np.where(arrays.link_efficiency > 0, arrays.link_efficiency, 1.0)
+    rates = arrays.link_rate_bps * share
+    is_striped = bool((arrays.link_efficiency[link] > 0).all())
+    first = RouteTable(arrays, seed).first_channels(0, peer) // 2
     return LevelFigures(
-        rate_bps=int((arrays.link_rate_bps[link] * share).min()),
+        rate_bps=int(rates[first].sum() if is_striped else rates[link].min()),
         latency_ps=int(arrays.link_delay_ps[link].sum() + arrays.node_latency_ps[receiver[:-1]].sum())
         + transport.send_latency_ps
         + transport.receive_latency_ps,

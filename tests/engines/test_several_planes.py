@@ -53,3 +53,14 @@ def test_a_short_message_takes_as_many_planes_as_it_has_packets(size_bytes: int)
     packets = max(-(-size_bytes // 4096), 1)
     carried = links_of_rank_0(result)["payload_bytes"]
     assert (len(carried), sum(carried)) == (packets if size_bytes else 0, size_bytes)
+
+
+@pytest.mark.parametrize(("platform", "inside_bps"), [("dgx_a100", 2400 * 10**9), ("dgx_h100", 3600 * 10**9)])
+def test_a_level_inside_a_machine_has_all_planes(platform: str, inside_bps: int) -> None:
+    """What Themis and the choice of NCCL's protocol go by."""
+    scenario = load_scenario({}, [f"platform.kind={platform}", "platform.nodes=2", "system.preset=nccl"])
+    system = one_collective(scenario, "all_reduce", 10**6).system
+    assert system.inside is not None
+    assert system.between is not None
+    assert system.inside.rate_bps == pytest.approx(0.94 * inside_bps, abs=10)
+    assert system.between.rate_bps < system.inside.rate_bps
