@@ -400,6 +400,7 @@ Fabric::LeaveNode(ChannelId channel, Port& port, Frame& frame)
             port.waitingBytes,
             port.rate,
         };
+        notes->path = Mix64(notes->path ^ channel);
     }
 }
 
