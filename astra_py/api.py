@@ -251,7 +251,20 @@ class Run:
     def warnings(self) -> tuple[str, ...]:
         """What a user may not expect, a sentence each; ``--strict`` takes them for errors."""
         left_out = (note for note in self.notes if note.startswith(_LEFT_OUT))
-        return (*left_out, *self.platform.arrays().routing.warnings(), *self._switch_warnings)
+        return (*left_out, *self._routing_warnings, *self._switch_warnings)
+
+    @property
+    def _routing_warnings(self) -> tuple[str, ...]:
+        platform, qps = self.scenario.platform, self.scenario.transport.qps_per_peer
+        warnings = tuple(self.platform.arrays().routing.warnings())
+        if platform.nic_policy == "striped" and qps is not None and qps < platform.nic_count:
+            unused = platform.nic_count - qps
+            return (
+                *warnings,
+                f"platform.nic_policy = 'striped': with transport.qps_per_peer = {qps}, {unused} of the "
+                f"{platform.nic_count} NICs of each machine carry nothing",
+            )
+        return warnings
 
     @cached_property
     def _switch_warnings(self) -> tuple[str, ...]:
