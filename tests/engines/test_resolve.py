@@ -154,7 +154,7 @@ def test_a_key_of_the_control_in_use_is_an_attribute(override: str, attribute: s
 def test_telemetry_is_hpccs() -> None:
     assert model().telemetry_bytes == 0
     assert model("transport.congestion_control=hpcc").telemetry_bytes == 42
-    assert model("transport.congestion_control=hpcc", "transport.hpcc.telemetry_size=0B").telemetry_bytes == 0
+    assert model("transport.congestion_control=hpcc", "transport.hpcc.telemetry_size=1B").telemetry_bytes == 1
 
 
 def test_striping_is_known_to_results() -> None:
