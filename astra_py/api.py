@@ -28,6 +28,7 @@ from astra_py.collectives.schedule import PoolOrder
 from astra_py.config import load_scenario
 from astra_py.engines.base import TimeRounding
 from astra_py.engines.buffers import buffer_warnings, require_room, require_thresholds
+from astra_py.engines.capture import require_capturable
 from astra_py.engines.hook import choose_ways, flows_of, load_hook, source_of
 from astra_py.engines.levels import level_figures
 from astra_py.engines.packet import PacketEngine
@@ -268,11 +269,8 @@ class Run:
 
     @cached_property
     def _switch_warnings(self) -> tuple[str, ...]:
-        return buffer_warnings(switch_model(self.scenario), self.transport, self.platform.arrays(), self._priorities)
-
-    @property
-    def _priorities(self) -> set[int]:
-        return {call.priority for call in self.trace.calls}
+        priorities = self.schedule.priorities
+        return buffer_warnings(switch_model(self.scenario), self.transport, self.platform.arrays(), priorities)
 
     @cached_property
     def _read(self) -> tuple[Trace, tuple[str, ...]]:
@@ -421,7 +419,7 @@ class Run:
         if self.scenario.engine != "packet":
             raise ConfigError(f"engine = {self.scenario.engine!r} builds nothing in ns-3; allowed: 'packet'")
         self._require_sound()
-        options = engine_options(self.scenario, fault=_fault())
+        options = engine_options(self.scenario, platform=self.platform, fault=_fault())
         return PacketEngine().prepare(self.schedule, self.routed_platform, self.transport, options)
 
     def run_prepared(self, prepared: PreparedPacketRun) -> Result:
@@ -432,7 +430,7 @@ class Run:
     def _run(self, progress: Progress | None, prepared: PreparedPacketRun | None = None) -> Result:
         scenario = self.scenario
         engine, analytic = make_engine(scenario.engine), make_engine("analytic")
-        options = engine_options(scenario, progress=progress, fault=_fault())
+        options = engine_options(scenario, platform=self.platform, progress=progress, fault=_fault())
         self._require_sound()
         before = time.process_time()
         if prepared is None:
@@ -466,10 +464,11 @@ class Run:
         """Find whatever is wrong before the first event."""
         arrays = self.platform.arrays()
         require_thresholds(self.scenario, arrays)
-        require_room(self.scenario, switch_model(self.scenario), self.transport, arrays, self._priorities)
+        require_room(self.scenario, switch_model(self.scenario), self.transport, arrays, self.schedule.priorities)
         require_work(self.trace, self.schedule)
         _ = self.declared_bytes
         _ = self.routed_platform
+        require_capturable(self.scenario.pcap, self.platform, self.schedule)
 
     def _manifest(self) -> dict[str, Any]:
         packages = ("ns3", "numpy", "pandas", "networkx", "pydantic")

@@ -11,6 +11,7 @@ __all__ = [
     "ConfigError",
     "DeadlockError",
     "EngineCrash",
+    "PluginError",
     "SimulationError",
     "TopologyError",
     "WorkloadError",
@@ -26,6 +27,10 @@ class AstraPyError(Exception):
 
 class ConfigError(AstraPyError):
     """A key, value, name or combination that is not allowed: says where, what, and what is allowed."""
+
+
+class PluginError(AstraPyError):
+    """An algorithm, topology or workload of the user's own raised an exception: says which, where and what."""
 
 
 class WorkloadError(AstraPyError):

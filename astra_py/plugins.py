@@ -12,7 +12,7 @@ from __future__ import annotations
 import importlib
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -22,9 +22,9 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from astra_py.errors import AstraPyError, ConfigError, did_you_mean
+from astra_py.errors import AstraPyError, ConfigError, PluginError, did_you_mean
 
-__all__ = ["BUILT_IN", "FILE", "Registry", "file_of", "is_registered", "load_group"]
+__all__ = ["BUILT_IN", "FILE", "Registry", "calling", "file_of", "is_registered", "load_group"]
 
 #: What begins a name that is a file's.
 FILE = "file:"
@@ -241,6 +241,29 @@ def _load_file(path: Path) -> Mapping[tuple[str, str], Any]:
             raise ConfigError(f"{path}{_line_in(path, error)} does not load: {_what_happened(error)}") from error
     _files[path] = file
     return file.registered
+
+
+@contextmanager
+def calling(what: str, function: Callable[..., object]) -> Iterator[None]:
+    """Where a registered function is called: an exception of one that is not the package's own gets its name and line.
+
+    Parameters
+    ----------
+    what : what the function is, for the message, such as ``"topology 'mine'"``.
+
+    Raises
+    ------
+    PluginError : in place of any exception of a foreign function but the package's own errors.
+    """
+    try:
+        yield
+    except AstraPyError:
+        raise
+    except Exception as error:
+        if function.__module__.partition(".")[0] == __package__:
+            raise
+        path = Path(getattr(function, "__code__", calling.__code__).co_filename)
+        raise PluginError(f"{what}: {path}{_line_in(path, error)}: {_what_happened(error)}") from error
 
 
 @contextmanager

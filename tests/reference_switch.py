@@ -3,8 +3,8 @@
 
 * A buffer has a shared room and, for each (channel, priority), a reserve and, if that is lossless, a headroom.
 * A lossless frame goes to the shared room, else to the reserve, else to the headroom; while its (channel, priority) is
-  paused, to the headroom, else to the reserve. A lossy one goes to the shared room, else to the reserve, unless its
-  egress port has more of its priority than the share. It is dropped where no room has place for all of it.
+  paused, to the headroom, else to the reserve. A lossy one goes to the shared room, unless its egress port
+  has more of its priority than the share, else to the reserve. It is dropped where no room has place for all of it.
 * A lossless (channel, priority) is paused when it has more than its share, or put anything outside the shared room. It
   is resumed by a release that leaves it nothing there, and an offset less than its share.
 * Frames leave the headroom first, then the reserve, then the shared room.
@@ -75,7 +75,7 @@ class Buffer:
         room = (self.headrooms[channel] - used[HEADROOM], self.reserve - used[RESERVE], self.free)
         if not self.switch.is_lossless(q):
             is_over = egress_depth + size > math.floor(self.switch.egress_alpha * self.free)
-            order: tuple[int, ...] = () if is_over else (SHARED, RESERVE)
+            order: tuple[int, ...] = (RESERVE,) if is_over else (SHARED, RESERVE)
         elif (channel, q) in self.paused:
             order = (HEADROOM, RESERVE)
         else:

@@ -29,6 +29,48 @@ alone = ap.load(SCENARIO).run()
 print("same", (alone.messages == result.messages).all().all())
 """
 
+# A Python function hears of every frame that a NIC's port sends, as the tables count them.
+TRACE = """
+from collections import Counter
+
+import astra_py as ap
+from astra_py import interop
+
+ns = interop.import_ns()
+run = ap.load(SCENARIO)
+heard = Counter()
+times = []
+ranks = set()
+
+
+def hear(kind, src, dst, psn, payload_bytes):
+    heard[kind] += 1
+    heard["payload"] += payload_bytes if kind == 0 else 0
+    ranks.add(src)
+    times.append(ns.Simulator.Now().GetTimeStep())
+
+
+with interop.built(run) as simulation:
+    device = ns.NodeList.GetNode(simulation.node_ids[3]).GetDevice(0)
+    simulation.trace_frames(device, hear)
+    result = simulation.run()
+link = result.links[result.links["from"] == "rank3"].iloc[0]
+print("frames", heard[0] + heard[1] == link["frames"] > 0, heard["payload"] == link["payload_bytes"])
+print("ranks", ranks, times == sorted(times))
+
+
+def fail(*frame):
+    raise ValueError("of the user")
+
+
+with interop.built(run) as simulation:
+    simulation.trace_frames(ns.NodeList.GetNode(simulation.node_ids[0]).GetDevice(0), fail)
+    try:
+        simulation.run()
+    except ValueError as error:
+        print("raised", error)
+"""
+
 # A UDP client on ns-3's own nodes and links, beside our traffic: every datagram arrives, and ours is not disturbed.
 BACKGROUND = """
 import astra_py as ap
@@ -157,6 +199,12 @@ def test_the_engines_nodes_are_seen_through_the_bindings(tmp_path: Path) -> None
     assert nodes[1] == nodes[2]
     assert int(nodes[1]) > 16
     assert lines[1:] == ["devices 1", "device ns3::FabricDevice", "now True", "left 0", "same True"]
+
+
+@pytest.mark.interop
+@pytest.mark.timeout(600)
+def test_a_python_function_hears_of_every_frame_of_a_port(tmp_path: Path) -> None:
+    assert output(TRACE, tmp_path) == ["frames True True", "ranks {3} True", "raised of the user"]
 
 
 @pytest.mark.interop

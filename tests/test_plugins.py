@@ -12,9 +12,9 @@ from textwrap import dedent
 import pytest
 
 from astra_py.api import Run, one_collective
-from astra_py.collectives import build_template, check_dataflow
+from astra_py.collectives import Group, ScheduleBuilder, build_template, check_dataflow, collective, registry
 from astra_py.config import load_scenario
-from astra_py.errors import ConfigError, TopologyError, WorkloadError
+from astra_py.errors import ConfigError, PluginError, TopologyError, WorkloadError
 from astra_py.plugins import BUILT_IN
 
 ROOT = Path(__file__).parents[1]
@@ -272,6 +272,34 @@ def test_what_a_topology_or_workload_returns_is_looked_at(tmp_path: Path) -> Non
     wrong = write(tmp_path, "x.py", "import astra_py as ap\n@ap.workload('x')\ndef x(scenario): return 5\n")
     with pytest.raises(ConfigError, match=r"x\.py:2 does not load: workload 'x': a function of \(scenario, ranks\)"):
         _ = Run(load_scenario({"workload": {"kind": wrong}})).trace
+
+
+def test_an_exception_of_ones_own_is_named_with_its_line(tmp_path: Path) -> None:
+    head = "import astra_py as ap\n@ap."
+    algorithm = write(tmp_path, "a.py", f"{head}collective('all_reduce', name='a')\ndef a(b, group, s):\n    s['x']\n")
+    with pytest.raises(PluginError, match=r"all_reduce algorithm '.*', a group of 3 ranks: .*a\.py:4: TypeError:"):
+        build_template("all_reduce", algorithm, 3, 9)
+    topology = write(tmp_path, "t.py", f"{head}topology('t')\ndef t(config):\n    return 1 / 0\n")
+    with pytest.raises(PluginError, match=r"topology '.*': .*t\.py:4: ZeroDivisionError: division by zero"):
+        _ = Run(load_scenario({"platform": {"kind": topology}})).platform
+    workload = write(tmp_path, "w.py", f"{head}workload('w')\ndef w(scenario, ranks):\n    return {{}}['x']\n")
+    with pytest.raises(PluginError, match=r"workload '.*': .*w\.py:4: KeyError: 'x'"):
+        _ = Run(load_scenario({"workload": {"kind": workload}})).trace
+
+
+def test_auto_does_not_pass_over_a_broken_algorithm(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = registry._algorithms["scatter"]
+    monkeypatch.setattr(known, "_known", dict(known._known))
+
+    @collective("scatter", name="broken")
+    def broken(build: ScheduleBuilder, group: Group, size_bytes: int) -> None:
+        raise RuntimeError("not done")
+
+    scenario = load_scenario({"platform": {"ranks": 3}}, ["collective.scatter=auto"])
+    with pytest.raises(
+        PluginError, match=r"scatter algorithm 'broken', .*test_plugins\.py:\d+: RuntimeError: not done"
+    ):
+        one_collective(scenario, "scatter", 9).run()
 
 
 def test_an_unknown_kind_is_refused_with_the_nearest() -> None:

@@ -216,6 +216,13 @@ def test_lossy_class_has_a_share_at_its_egress(alpha: float, dropped: int) -> No
     assert sim.pauses == []
 
 
+def test_lossy_class_beyond_its_share_has_its_reserve() -> None:
+    sim = run([Op(0, 1, 5 * FULL)], buffer(0, pfc=False, reserve=2_000), (FAST, SLOW))
+    assert sim.ports[0].dropped == 3
+    one = run([Op(0, 1, FULL)], buffer(0, pfc=False, reserve=1_000), (FAST, SLOW))
+    assert one.delivered[0] is not None
+
+
 def test_lossless_and_lossy_classes_live_together() -> None:
     ops = [Op(0, 1, 9 * FULL), Op(0, 1, 9 * FULL, priority=1)]
     sim = run(ops, buffer(4_000, 2, 3, lossless_mask=1, headroom=10**5), (FAST, SLOW))

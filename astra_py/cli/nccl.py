@@ -11,6 +11,8 @@ __all__ = ["nccl_table"]
 _TYPE, _TYPE_BYTES = "float", 4
 #: Kinds whose printed count is that of one peer's part, as nccl-tests has it.
 _COUNTED_PER_RANK = ("all_to_all", "all_gather", "reduce_scatter", "gather", "scatter")
+#: Kinds with a reduction in the column redop; nccl-tests prints its default one for sendrecv, too.
+_WITH_REDOP = ("all_reduce", "reduce_scatter", "reduce", "sendrecv")
 #: Kinds with a root, which is member 0; the others print -1.
 _ROOTED = ("broadcast", "reduce", "gather", "scatter")
 
@@ -36,7 +38,7 @@ def nccl_table(rows: list[dict[str, Any]]) -> str:
     for row in rows:
         parts = row["ranks"] if row["collective"] in _COUNTED_PER_RANK else 1
         count = row["size_bytes"] // _TYPE_BYTES // parts
-        redop = "sum" if row["collective"] in ("all_reduce", "reduce_scatter", "reduce") else "none"
+        redop = "sum" if row["collective"] in _WITH_REDOP else "none"
         root = 0 if row["collective"] in _ROOTED else -1
         figures = (_time(row["time_ps"] / 1e6), *(f"{row[name] or 0:.2f}" for name in ("algbw_GBps", "busbw_GBps")))
         places = _place(*figures) + _place("N/A", "N/A", "N/A")

@@ -39,7 +39,8 @@ def draw_template(template: Template) -> str:
     """Draw ``template`` as a table: a row a rank, a column a step, and in it what the rank sends in that step.
 
     ``->2 [0 3]+`` is a message to rank 2 with blocks 0 and 3 of the collective's data, which rank 2 adds to its own;
-    without ``+`` they take the place of what it has, and without blocks none are named.
+    without ``+`` they take the place of what it has, and without blocks none are named. Of alternatives of which one is
+    picked at issue the first is drawn.
 
     Raises
     ------
@@ -48,22 +49,22 @@ def draw_template(template: Template) -> str:
     steps = message_steps(template)
     last = _require_small(template, steps)
     cells: list[list[list[str]]] = [[[] for _ in range(last)] for _ in range(template.ranks)]
-    for op in np.flatnonzero(template.is_send).tolist():
+    shown = _shown(template)
+    for op in shown.tolist():
         cells[int(template.src[op])][int(steps[op]) - 1].append(_message(template, op))
     rows = [["", *(f"step {number}" for number in range(1, last + 1))]]
     rows += [[f"rank {rank}", *("  ".join(cell) for cell in row)] for rank, row in enumerate(cells)]
     widths = [max(len(row[column]) for row in rows) for column in range(last + 1)]
     table = ["   ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    title = (
-        f"{template.collective} {template.algorithm}, {template.ranks} ranks, {int(template.is_send.sum())} messages"
-    )
+    title = f"{template.collective} {template.algorithm}, {template.ranks} ranks, {len(shown)} messages"
+    title += ", the first alternative of each choice" if template.choices else ""
     return "\n".join([title, "", *table])
 
 
 def plot_template(template: Template, ax: Axes | None = None) -> Axes:
     """Draw ``template`` on axes of matplotlib: an arrow a message, from its sender to its receiver a step later.
 
-    Colours are phases, and a dashed arrow is added by its receiver.
+    Colours are phases, and a dashed arrow is added by its receiver. Of alternatives the first is drawn.
 
     Parameters
     ----------
@@ -83,7 +84,7 @@ def plot_template(template: Template, ax: Axes | None = None) -> Axes:
     last = _require_small(template, steps)
     if ax is None:
         _, ax = plt.subplots(figsize=(2 + 1.2 * last, 1 + 0.5 * template.ranks))
-    for op in np.flatnonzero(template.is_send).tolist():
+    for op in _shown(template).tolist():
         start, src, dst = int(steps[op]) - 1, int(template.src[op]), int(template.dst[op])
         style = "solid" if template.combine[op] == Combine.KEEP else "dashed"
         ax.annotate(
@@ -105,6 +106,11 @@ def plot_template(template: Template, ax: Axes | None = None) -> Axes:
     )
     ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
     return ax
+
+
+def _shown(template: Template) -> NDArray[np.int64]:
+    """The messages that are drawn: of alternatives, which stand for one another, the first."""
+    return np.flatnonzero(template.is_send & template.is_counted)
 
 
 def _require_small(template: Template, steps: NDArray[np.int64]) -> int:

@@ -18,7 +18,7 @@ from astra_py.collectives.partition import chunk_payloads, equal_matrix
 from astra_py.collectives.schedule import Template
 from astra_py.collectives.system import SystemModel
 from astra_py.errors import ConfigError, did_you_mean
-from astra_py.plugins import Registry, file_of
+from astra_py.plugins import Registry, calling, file_of
 from astra_py.workloads.calls import COLLECTIVE_KINDS
 
 __all__ = [
@@ -239,6 +239,7 @@ def build_template(
     Raises
     ------
     ConfigError : unknown names, or what the algorithm builds is not allowed.
+    PluginError : an algorithm of one's own raised an exception.
     """
     if isinstance(group, int):
         group = Group(tuple(range(group)))
@@ -254,7 +255,8 @@ def build_template(
         for chunk, part in enumerate(chunk_payloads(_as_argument(kind, group.size, payload), chunks, group.size)):
             if chunk:
                 build.begin_chunk(is_waiting=function not in _at_once)
-            function(build, group, part)
+            with calling(f"{kind} algorithm {name!r}, a group of {group.size} ranks", function):
+                function(build, group, part)
     return replace(build.build(), payload=payload)
 
 
@@ -269,7 +271,10 @@ def _as_argument(kind: str, ranks: int, payload: int | NDArray[np.int64]) -> int
         return payload
     if kind == "all_to_all_v":
         raise ConfigError(f"{kind} of {ranks} ranks takes a byte matrix of shape ({ranks}, {ranks}), not {payload}")
-    size_bytes = operator.index(payload)
+    try:
+        size_bytes = operator.index(payload)
+    except TypeError:
+        raise ConfigError(f"{kind}: a size is a whole number of bytes, not {payload!r}") from None
     if size_bytes < 0:
         raise ConfigError(f"{kind}: a size is 0 bytes or more, not {size_bytes}")
     return equal_matrix(size_bytes, ranks) if kind in MATRIX_KINDS else size_bytes

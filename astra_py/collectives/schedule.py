@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from astra_py.workloads.calls import MAX_PRIORITY
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -197,6 +199,12 @@ class Template:
         return self.size_bytes - self.control_bytes if len(self.control_bytes) else self.size_bytes
 
     @property
+    def is_control(self) -> NDArray[np.bool_]:
+        """bool[m]: which operations are messages that carry no data, only what a protocol has to say."""
+        is_without_data: NDArray[np.bool_] = (self.size_bytes > 0) & (self.data_bytes == 0)
+        return self.is_send & is_without_data
+
+    @property
     def choices(self) -> int:
         """How many choices there are."""
         return max(len(self.choice_ptr) - 1, 0)
@@ -219,7 +227,10 @@ class Template:
         return self.is_picked(np.zeros(self.choices, dtype=np.int32))
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row per operation: kind, src, dst, size_bytes, duration_ps, phase, chunk, after (its predecessors)."""
+        """One row per operation: kind, src, dst, size_bytes, duration_ps, phase, chunk, alternative, after.
+
+        ``after`` has its predecessors. Of the alternatives of a choice, numbers from 0 on, only one is run; -1 is none.
+        """
         import pandas as pd
 
         after = np.split(self.dep_op, self.dep_ptr[1:-1]) if len(self) else []
@@ -232,6 +243,7 @@ class Template:
                 "duration_ps": self.duration_ps,
                 "phase": [self.phase_names[i] for i in self.phase],
                 "chunk": self.chunk,
+                "alternative": self.alternative if self.choices else np.full(len(self), -1, dtype=np.int32),
                 "after": [tuple(int(i) for i in ids) for ids in after],
             }
         )
@@ -295,6 +307,12 @@ class Schedule:
     def group(self, index: int) -> IntColumn:
         """The ranks of group ``index``, in group order."""
         return self.group_rank[self.group_ptr[index] : self.group_ptr[index + 1]]
+
+    @property
+    def priorities(self) -> set[int]:
+        """Those that messages have: their collectives', and the highest where there are some that carry no data."""
+        priorities = set(np.unique(self.instance_priority).tolist())
+        return priorities | {MAX_PRIORITY} if any(each.is_control.any() for each in self.templates) else priorities
 
     @property
     def message_count(self) -> int:

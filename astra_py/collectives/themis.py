@@ -12,6 +12,7 @@ from astra_py.collectives.machines import members_by_machine
 from astra_py.collectives.partition import segment_bytes
 from astra_py.collectives.patterns import Teams
 from astra_py.collectives.registry import Group, collective
+from astra_py.errors import ConfigError
 
 __all__ = ["themis"]
 
@@ -36,9 +37,14 @@ def themis(build: ScheduleBuilder, group: Group, size_bytes: int) -> None:
 
     Raises
     ------
-    ConfigError : the machines have unequal numbers of members, or halving and doubling is to be among a number that is
-        no power of two.
+    ConfigError : the machines have unequal numbers of members, halving and doubling is to be among a number that is no
+        power of two, or there are to be more than two levels.
     """
+    if build.system.machines_per_group:
+        raise ConfigError(
+            "all_reduce algorithm 'themis' has two levels, inside machines and between them, and "
+            "collective.machines_per_group makes more; allowed with it: hierarchical"
+        )
     members = members_by_machine(group, "all_reduce algorithm 'themis'")
     machines, local = members.shape
     rates = [_EVEN_RATE_BPS, _EVEN_RATE_BPS]

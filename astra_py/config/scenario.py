@@ -14,6 +14,7 @@ from pydantic import PrivateAttr, model_validator
 
 from astra_py.config.collective import CollectiveConfig
 from astra_py.config.ns3 import Ns3Config, apply_ns3_defaults
+from astra_py.config.pcap import PcapConfig
 from astra_py.config.platform import PlatformConfig
 from astra_py.config.presets import apply_preset
 from astra_py.config.rules import Choice, Count, QuantityRule
@@ -76,6 +77,7 @@ class Scenario(Table):
     workload: WorkloadConfig | None = None
     limits: LimitsConfig = LimitsConfig()
     analytic: AnalyticConfig = AnalyticConfig()
+    pcap: PcapConfig = PcapConfig()
     ns3: Ns3Config = Ns3Config()
 
     _source_path: Path | None = PrivateAttr(None)
@@ -98,6 +100,27 @@ class Scenario(Table):
                 "ends after 13 days",
                 f"at least {format_rate(slowest_bps)}, {format_time(_LONGEST_PACKET)} a packet",
             )
+
+        if self.pcap.ports:
+            self._check_captured()
+
+    def _check_captured(self) -> None:
+        """Refuse captures of frames that have no true bytes."""
+        transport, given = self.transport, self.pcap.text("ports")
+        if self.engine != "packet":
+            raise FieldError(
+                "pcap.ports",
+                f"{given!r} would mean nothing with engine = {self.engine!r}",
+                "only with engine = 'packet'",
+            )
+        for key in ("header_size", "ack_size"):
+            if getattr(transport, key) is not None:
+                raise FieldError(
+                    "pcap.ports",
+                    f"{given!r} has no true bytes with transport.{key} = {transport.text(key)!r}: frames of that size "
+                    "are not RoCEv2's",
+                    f"only with transport.{key} = 'roce'",
+                )
 
     @property
     def source_path(self) -> Path | None:
@@ -133,6 +156,7 @@ class Scenario(Table):
             an input file cannot be read.
         """
         values = self.resolved()
+        values.pop("pcap")  # What is looked at is not what is run.
         contents = []
         if self.workload is not None and (path := self.workload.input_path) is not None:
             values["workload"]["file"] = path.name

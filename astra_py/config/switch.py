@@ -17,12 +17,12 @@ __all__ = ["RED_KMAX", "RED_KMIN", "SwitchConfig"]
 PRIORITIES = 8
 #: Those that collectives may have; the last one is that of acknowledgements.
 DATA_PRIORITIES = 7
-#: Shorter pauses would fill the wire with their own refreshing: 8 priorities x 84 B, twice each.
-_LEAST_PAUSE_QUANTA = 32
 #: Most that a class weighs, the percentages of IEEE 802.1Qaz.
 _MOST_WEIGHT = 100
 #: Largest buffer, far above any switch's, so that thresholds and their products fit 64 bits.
 _MOST_BUFFER = 2**40
+#: Shortest pause, 2 kB of line: it is sent again at half of it, which must leave room for the frame that says so.
+_LEAST_QUANTA = 32
 
 #: Thresholds of "auto", but for DCTCP (HPCC, SIGCOMM 2019, section 5.1).
 RED_KMIN, RED_KMAX = SizeByRate(100_000, 25 * 10**9), SizeByRate(400_000, 25 * 10**9)
@@ -145,7 +145,7 @@ class SwitchConfig(Table):
         only=_IS_LOSSLESS,
         ns3=_attribute("XonOffset", "B"),
     )
-    pause_quanta: Annotated[int, Count(least=_LEAST_PAUSE_QUANTA, most=65_535)] = parameter(
+    pause_quanta: Annotated[int, Count(least=_LEAST_QUANTA, most=65_535)] = parameter(
         65_535,
         "How long a PAUSE holds, in quanta of 512 bit times; it is sent again at half of it.",
         source="IEEE 802.1Qbb: the largest",

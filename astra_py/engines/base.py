@@ -20,6 +20,7 @@ from astra_py.engines.wire import ACK_LINE_BYTES, CNP_LINE_BYTES, DATA_HEADER, G
 
 if TYPE_CHECKING:
     from astra_py.collectives.schedule import Schedule
+    from astra_py.engines.capture import Capture
     from astra_py.platforms.platform import Platform
 
 __all__ = [
@@ -175,6 +176,7 @@ class EngineOptions:
     attributes : those ns-3 attributes that parameters of the scenario set, full attribute name to ns-3's text form; the
         others have the parameters' defaults, which are ns-3's own.
     ns3_defaults : further ns-3 attribute defaults, in the same form, for which there is no parameter.
+    capture : ports whose frames are written to files, or None.
     fault : for tests of the checks: "", "drop_message", "double_message" or "swap_sizes".
     """
 
@@ -185,6 +187,7 @@ class EngineOptions:
     progress: Progress | None = None
     attributes: Mapping[str, str] = field(default_factory=dict)
     ns3_defaults: Mapping[str, str] = field(default_factory=dict)
+    capture: Capture | None = None
     fault: str = ""
 
 
@@ -259,7 +262,7 @@ class EngineColumns:
     choice_picks: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
     """i32: number of the alternative picked, for each choice of each instance in order; -1 where it never came."""
     waiting: tuple[str, ...] = ()
-    """Where the run did not complete: one line per thing that waits, and for what."""
+    """Where the run did not complete: one line per thing that waits, and for what; of many, then who else."""
     deadlocked_channels: Sequence[int] = ()
     """Channels that wait for each other in a circle of pauses (PFC deadlock), in order of the circle."""
 

@@ -52,7 +52,7 @@ def kept_bytes(
 
     Parameters
     ----------
-    priorities : those of the run's collectives; that of acknowledgements is in use in any case.
+    priorities : those of the run's messages; that of acknowledgements is in use in any case.
     """
     kept = np.zeros(len(arrays.node_kind), dtype=np.int64)
     if switch.buffer_bytes == 0:

@@ -6,6 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from astra_py.collectives.schedule import FIRST_SHARED_POOL
 from astra_py.engines.base import EngineColumns, ExitReason
 
@@ -15,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["engine_columns"]
 
+#: Lines for what is not told of singly: enough to see which collectives it is about.
+_MOST_OTHERS = 20
+
 
 def engine_columns(raw: Mapping[str, Any], schedule: Schedule, platform: Platform) -> EngineColumns:
     """Make EngineColumns of what ``_ns3_ext`` returned for ``schedule`` on ``platform``."""
@@ -23,7 +29,9 @@ def engine_columns(raw: Mapping[str, Any], schedule: Schedule, platform: Platfor
     stuck = fields.get("deadlocked_channels", ())
     paused = [_paused(channel, platform) for channel in stuck]
     fields["deadlocked_channels"] = _circle(stuck, platform)
-    fields["waiting"] = (*paused, *(_sentence(item, schedule) for item in fields["waiting"]))
+    told = fields["waiting"]
+    others = _others(np.setdiff1d(np.flatnonzero(fields["op_end_ps"] < 0), [item["op"] for item in told]), schedule)
+    fields["waiting"] = (*paused, *(_sentence(item, schedule) for item in told), *others)
     return EngineColumns(**fields)
 
 
@@ -55,6 +63,27 @@ def _paused(channel: int, platform: Platform) -> str:
     """Say that a channel is stuck behind pauses."""
     transmitter, receiver = (platform.arrays().node_names[node] for node in _ends(channel, platform))
     return f"{transmitter} is paused by {receiver}, whose buffer holds only what waits for paused ports"
+
+
+def _others(ops: NDArray[np.int64], schedule: Schedule) -> list[str]:
+    """Say of unfinished operations that the executor's list has no room for whose they are: a line for each name."""
+    labels = np.stack([schedule.iteration[ops], schedule.name[ops]])
+    each, first, number = np.unique(labels, axis=1, return_index=True, return_inverse=True)
+    shown = np.argsort(first)[:_MOST_OTHERS]
+    lines = []
+    for i in shown.tolist():
+        iteration, name = each[:, i].tolist()
+        ranks = _spans(np.unique(schedule.rank[ops[number.ravel() == i]]))
+        lines.append(f"unfinished, too: {schedule.names[name]} (iteration {iteration}) on {ranks}")
+    left = len(ops) - int(np.isin(number, shown).sum())
+    return [*lines, f"and {left:,} operations more"] if left else lines
+
+
+def _spans(ranks: NDArray[np.int32]) -> str:
+    """``rank 5``, ``ranks 0-3, 7``: of different ranks in order."""
+    parts = np.split(ranks, np.flatnonzero(np.diff(ranks) > 1) + 1)
+    spans = ", ".join(f"{part[0]}" if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in parts)
+    return f"rank {spans}" if len(ranks) == 1 else f"ranks {spans}"
 
 
 def _sentence(item: Mapping[str, Any], schedule: Schedule) -> str:

@@ -62,27 +62,31 @@ class NetworkInterface:
 
     Raises
     ------
-    ConfigError : the engine cannot do this, or ns-3 is in use: it has one simulator a process, and this holds it until
-        :meth:`close`.
+    ConfigError : the engine cannot do this, ``scenario`` is none, or ns-3 is in use: it has one simulator a process,
+        and this holds it until :meth:`close`.
     TopologyError : the platform cannot be built.
 
     Examples
     --------
     >>> import astra_py as ap
-    >>> with ap.load({"platform": {"ranks": 2}}).network() as net:  # doctest: +SKIP
+    >>> from astra_py.config import load_scenario
+    >>> with ap.NetworkInterface(load_scenario({"platform": {"ranks": 2}})) as net:
     ...     net.send(0, 1, 65536, tag=7)
     ...     net.recv(1, 0, 65536, tag=7, on_received=lambda: print(net.now(), "ps"))
     ...     net.run()
+    6984640 ps
     """
 
     def __init__(self, scenario: Scenario) -> None:
         from astra_py._ns3_ext import NetworkRun
+        from astra_py.config import Scenario
 
-        options = engine_options(scenario)
+        if not isinstance(scenario, Scenario):
+            raise ConfigError(f"a network is that of a Scenario, as load_scenario() makes one, not of {scenario!r}")
         if scenario.engine not in ("packet", "analytic"):
             raise ConfigError(f"engine = {scenario.engine!r} has no network interface; allowed: 'packet', 'analytic'")
-        if scenario.engine == "analytic" and options.ns3_defaults:
-            names = ", ".join(sorted(options.ns3_defaults))
+        if scenario.engine == "analytic" and scenario.ns3.defaults:
+            names = ", ".join(sorted(scenario.ns3.defaults))
             raise ConfigError(f"ns3.defaults: the analytic engine has no ns-3 to set {names} in; use engine=packet")
         if scenario.platform.routing == "hook":
             raise ConfigError(
@@ -90,6 +94,7 @@ class NetworkInterface:
                 "allowed with the network interface: another platform.routing"
             )
         platform = build_platform(scenario.platform)
+        options = engine_options(scenario, platform=platform)
         self.engine = scenario.engine
         self.ranks = platform.ranks
         self._native = NetworkRun(scenario.engine, platform.arrays(), transport_model(scenario), options)

@@ -18,9 +18,11 @@ from astra_py.engines.base import (
     TransportModel,
     WindowPolicy,
 )
+from astra_py.engines.capture import capture_of
 
 if TYPE_CHECKING:
     from astra_py.config import Scenario
+    from astra_py.platforms import Platform
 
 __all__ = ["CONTROL_CLASSES", "control_warnings", "ecn_thresholds", "engine_options", "switch_model", "transport_model"]
 
@@ -66,8 +68,13 @@ def transport_model(scenario: Scenario) -> TransportModel:
         time_rounding=TimeRounding[transport.time_rounding.upper()],
         congestion_control=CONTROL_CLASSES.get(transport.congestion_control, ""),
         is_striped=transport.qp_policy == "striped",
-        telemetry_bytes=transport.hpcc.telemetry_size if transport.congestion_control == "hpcc" else 0,
+        telemetry_bytes=_telemetry_bytes(scenario),
     )
+
+
+def _telemetry_bytes(scenario: Scenario) -> int:
+    transport = scenario.transport
+    return transport.hpcc.telemetry_size if transport.congestion_control == "hpcc" else 0
 
 
 def switch_model(scenario: Scenario) -> SwitchModel:
@@ -118,12 +125,15 @@ def _attributes(scenario: Scenario) -> dict[str, str]:
     return found
 
 
-def engine_options(scenario: Scenario, *, progress: Progress | None = None, fault: str = "") -> EngineOptions:
+def engine_options(
+    scenario: Scenario, *, platform: Platform | None = None, progress: Progress | None = None, fault: str = ""
+) -> EngineOptions:
     """Return what an engine needs of ``scenario`` beside schedule, platform and transport.
 
     Parameters
     ----------
     scenario : the run's scenario.
+    platform : where it runs; captures need it, and without it there are none.
     progress : called now and then while the engine runs.
     fault : for tests of the checks, see :class:`EngineOptions`.
     """
@@ -136,5 +146,6 @@ def engine_options(scenario: Scenario, *, progress: Progress | None = None, faul
         progress=progress,
         attributes=_attributes(scenario),
         ns3_defaults=dict(scenario.ns3.defaults),
+        capture=None if platform is None else capture_of(scenario.pcap, platform, _telemetry_bytes(scenario)),
         fault=fault,
     )

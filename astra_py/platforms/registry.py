@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from astra_py.errors import TopologyError
-from astra_py.plugins import Registry
+from astra_py.plugins import Registry, calling
 
 if TYPE_CHECKING:
     from astra_py.config import PlatformConfig
@@ -80,11 +80,14 @@ def build_platform(config: PlatformConfig) -> Platform:
     Raises
     ------
     ConfigError : no builder has this name; a plug-in or file is broken.
+    PluginError : a builder of one's own raised an exception.
     TopologyError : what it built is no platform, or does not hold together.
     """
     from astra_py.platforms.platform import Platform
 
-    platform = _builders.find(config.kind)(config)
+    builder = _builders.find(config.kind)
+    with calling(f"topology {config.kind!r}", builder):
+        platform = builder(config)
     if not isinstance(platform, Platform):
         raise TopologyError(f"topology {config.kind!r}: its builder returned {platform!r}, and a Platform is needed")
     return platform

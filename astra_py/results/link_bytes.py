@@ -49,8 +49,9 @@ def _control_frames(record: RunRecord) -> tuple[ControlFrames, bool]:
     """Frames without data of each channel, and whether their line bytes are exact or what they take at least.
 
     Where acknowledgements follow from messages, what else there is are CNPs. Where they do not (a window asks for more
-    of them, one that is lost on a link does not reach the next), the ports' own count is taken. There, CNPs cannot be
-    told from ACKs, nor ACKs from NAKs that return no telemetry, and all are taken as the smallest.
+    of them, packets overtake each other, one that is lost on a link does not reach the next), the ports' own count is
+    taken. There, CNPs cannot be told from ACKs, nor ACKs from NAKs that return no telemetry, and all are taken as the
+    smallest.
     """
     traffic, transport, columns = record.traffic, record.transport, record.columns
     pfc = record.channel("pfc_frames")
@@ -61,7 +62,7 @@ def _control_frames(record: RunRecord) -> tuple[ControlFrames, bool]:
     if record.has_repetitions:
         least = min(ack_bytes - transport.telemetry_bytes, CNP_LINE_BYTES)
         return ControlFrames(others, others * least + pfc_bytes), False
-    if not traffic.are_acks_implied(transport, are_some_marked=are_some_marked):
+    if not traffic.are_acks_implied(transport, are_some_marked=are_some_marked, has_packet_ways=record.has_packet_ways):
         least = min(ack_bytes, CNP_LINE_BYTES) if has_cnps else ack_bytes
         return ControlFrames(others, others * least + pfc_bytes), not has_cnps
     acks = traffic.on_channels(traffic.per_flow(traffic.acks(transport)), len(others), back=True)

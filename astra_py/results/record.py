@@ -116,9 +116,7 @@ class RunRecord:
     @cached_property
     def message_priority(self) -> NDArray[np.uint8]:
         """u8[messages]: that of its collective; of messages that carry no data, the highest."""
-        templates = self.schedule.templates
-        is_control = self.of_message([t.size_bytes - t.data_bytes == t.size_bytes for t in templates]).astype(np.bool_)
-        is_control &= self.columns.message_size_bytes > 0
+        is_control = self.of_message([template.is_control for template in self.schedule.templates])
         priority = self.schedule.instance_priority[self.columns.message_instance]
         return np.where(is_control, MAX_PRIORITY, priority).astype(np.uint8)
 
@@ -150,8 +148,8 @@ class RunRecord:
 
     @cached_property
     def priorities(self) -> set[int]:
-        """Priorities in use: those of collectives, and that of acknowledgements."""
-        return {ACK_PRIORITY, *np.unique(self.schedule.instance_priority).tolist()}
+        """Priorities in use: those of messages, and that of acknowledgements."""
+        return {ACK_PRIORITY, *self.schedule.priorities}
 
     @cached_property
     def buffer_bytes(self) -> NDArray[np.int64]:

@@ -206,16 +206,19 @@ class Traffic:
                 acks = np.zeros_like(packets)
         return np.where(self.is_message_scale_up, 0, acks)
 
-    def are_acks_implied(self, transport: TransportModel, *, are_some_marked: bool = False) -> bool:
+    def are_acks_implied(
+        self, transport: TransportModel, *, are_some_marked: bool = False, has_packet_ways: bool = False
+    ) -> bool:
         """Whether :meth:`acks` is all there is, or a packet may ask for an ACK that only the run can tell.
 
         A packet that fills the window asks for one, and a receiver gives one before the packet numbers run out, and
-        where marked packets follow unmarked ones or the other way round (RFC 8257, section 3.2).
+        where marked packets follow unmarked ones or the other way round (RFC 8257, section 3.2), and for each packet
+        that overtook another on a way of its own.
         """
         if transport.ack_policy in (AckPolicy.PER_PACKET, AckPolicy.OUT_OF_BAND):
             return True
         has_window = transport.window_policy != WindowPolicy.NONE or transport.congestion_control in _WINDOW_CONTROLS
-        if are_some_marked or has_window:
+        if are_some_marked or has_packet_ways or has_window:
             return False
         return int(self.packets(transport).max(initial=0)) < _MAX_PACKETS_TO_ACK
 

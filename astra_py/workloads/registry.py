@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from astra_py.errors import ConfigError, WorkloadError
-from astra_py.plugins import Registry
+from astra_py.plugins import Registry, calling
 from astra_py.workloads.trace import Trace
 
 if TYPE_CHECKING:
@@ -82,10 +82,13 @@ def build_job(scenario: Scenario, ranks: int) -> Job:
     Raises
     ------
     ConfigError : the scenario has no workload, its kind is not registered, a plug-in or file is broken.
+    PluginError : a workload of one's own raised an exception.
     WorkloadError : a workload file is not understood, or what was made is no Trace of these ranks.
     """
     kind = scenario.require_workload().kind
-    made = _makers.find(kind)(scenario, ranks)
+    maker = _makers.find(kind)
+    with calling(f"workload {kind!r}", maker):
+        made = maker(scenario, ranks)
     job = Job(made) if isinstance(made, Trace) else made
     if not isinstance(job, Job):
         raise WorkloadError(f"workload {kind!r} returned {job!r}, and a Trace is needed")

@@ -280,6 +280,14 @@ ReadOptions(const py::handle& object)
             options.ns3Defaults.emplace(name.cast<std::string>(), value.cast<std::string>());
         }
     }
+    if (const py::object capture = object.attr("capture"); !capture.is_none())
+    {
+        options.capture.channels = capture.attr("channels").cast<std::vector<ChannelId>>();
+        options.capture.paths = capture.attr("paths").cast<std::vector<std::string>>();
+        options.capture.snapLength = capture.attr("snap_length_bytes").cast<uint32_t>();
+        options.capture.maxFrames = capture.attr("max_frames").cast<int64_t>();
+        options.capture.telemetryBytes = capture.attr("telemetry_bytes").cast<uint32_t>();
+    }
     return options;
 }
 

@@ -16,6 +16,7 @@ NetworkRun::NetworkRun(std::unique_ptr<NetworkWorld> world, EdgeOn notifyOn)
       m_tellHandler(*this),
       m_timerHandler(*this)
 {
+    m_world->UsePriorities(1U << PRIORITY);
     m_world->Network().SetListener(*this);
 }
 
@@ -278,7 +279,7 @@ NetworkRun::Post(MessageId id)
                                            static_cast<RankId>(m_log.src[id]),
                                            static_cast<RankId>(m_log.dst[id]),
                                            m_log.size[id],
-                                           0});
+                                           PRIORITY});
 }
 
 void

@@ -146,6 +146,9 @@ class NetworkRun : private MessageListener
 
     using Key = std::tuple<int64_t, RankId, RankId>;
 
+    /// That of all messages: ASTRA-SIM's interface has none either.
+    static constexpr uint8_t PRIORITY = 0;
+
     // MessageListener
     void MessageSent(MessageId id) override;
     void MessageDelivered(MessageId id, ByteCount bytes) override;

@@ -108,6 +108,7 @@ PacketWorld::SimulatorDestroyed()
 {
     // Our call or a user's: what was built refers to a simulator that is going.
     m_isOpen = false;
+    m_capture.reset();
     m_router.reset();
     m_transport.reset();
     m_nodes.clear();
@@ -241,13 +242,17 @@ PacketWorld::BuildNodes(const TransportFigures& figures)
         nic->Install(rank, *m_fabric, *m_transport);
         m_transport->AddNic(nic);
     }
+    if (!m_options.capture.channels.empty())
+    {
+        m_capture =
+            std::make_unique<PacketCapture>(m_options.capture, *m_fabric, *m_transport, m_platform);
+    }
     m_frameFigures = FrameFiguresOf(figures, control);
     RefreshFigures();
 }
 
 FrameFigures
-PacketWorld::FrameFiguresOf(const TransportFigures& figures,
-                            const Ptr<CongestionControl>& control)
+PacketWorld::FrameFiguresOf(const TransportFigures& figures, const Ptr<CongestionControl>& control)
 {
     FrameFigures frames;
     const LineFormat& format = figures.format;
@@ -368,6 +373,10 @@ PacketWorld::Run(const std::function<void()>& hook)
         throw;
     }
     m_isRunning = false;
+    if (m_capture)
+    {
+        m_capture->Flush();
+    }
     return m_simulator->LastExit();
 }
 
@@ -446,6 +455,11 @@ PacketWorld::Count(RunOutcome& outcome) const
     outcome.counters["cnps"] = total.cnpsSent;
     outcome.counters["flows_controlled"] = m_transport->ControlledFlows();
     outcome.counters["flows_slowed"] = m_transport->SlowedFlows();
+    if (m_capture)
+    {
+        outcome.counters["captured_frames"] = m_capture->Frames();
+        outcome.counters["frames_not_captured"] = m_capture->LeftOut();
+    }
 }
 
 } // namespace ns3

@@ -7,6 +7,7 @@
 #include "../fabric/packet-router.h"
 #include "../fabric/platform-description.h"
 #include "../roce/roce-transport.h"
+#include "../wire/packet-capture.h"
 #include "network-world.h"
 #include "run-outcome.h"
 #include "transport-figures.h"
@@ -89,6 +90,7 @@ class PacketWorld : public NetworkWorld
     std::vector<Ptr<Node>> m_nodes; ///< In order of the platform.
     std::unique_ptr<RoceTransport> m_transport;
     std::unique_ptr<PacketRouter> m_router;
+    std::unique_ptr<PacketCapture> m_capture;
     FrameFigures m_frameFigures;
     bool m_isOpen{false};
     bool m_isRunning{false};

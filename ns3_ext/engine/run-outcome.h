@@ -5,6 +5,7 @@
 #include "../core/event-loop.h"
 #include "../core/units.h"
 #include "../fabric/fabric.h"
+#include "../wire/capture-options.h"
 #include "fault.h"
 #include "message-log.h"
 #include "schedule-executor.h"
@@ -30,6 +31,7 @@ struct RunOptions
     TimePs maxTime{-1};
     Fault fault{Fault::NONE};
     std::map<std::string, std::string> ns3Defaults;
+    CaptureOptions capture;
 };
 
 /// Why a run that did not complete came back, in a word of astra_py.engines.base.ExitReason.

@@ -218,6 +218,24 @@ TemplateDescription::Validate(const std::string& name) const
     CheckChoices(choices, ops, name);
 }
 
+uint32_t
+ScheduleDescription::PriorityMask() const
+{
+    uint32_t mask = 0;
+    for (const uint8_t used : instancePriority)
+    {
+        mask |= 1U << used;
+    }
+    for (const TemplateDescription& each : templates)
+    {
+        for (uint32_t op = 0; op < each.control.size() && (mask >> MAX_MESSAGE_PRIORITY) == 0; ++op)
+        {
+            mask |= each.IsControl(op) ? 1U << MAX_MESSAGE_PRIORITY : 0;
+        }
+    }
+    return mask;
+}
+
 void
 ScheduleDescription::Validate() const
 {

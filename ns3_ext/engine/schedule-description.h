@@ -104,6 +104,12 @@ struct TemplateDescription
         return kind.size();
     }
 
+    /// Whether an operation is a message that carries no data, but says something to a protocol.
+    bool IsControl(uint32_t op) const
+    {
+        return !control.empty() && control[op] > 0 && control[op] == size[op];
+    }
+
     /**
      * Check every column against the others.
      *
@@ -137,6 +143,9 @@ struct ScheduleDescription
     {
         return kind.size();
     }
+
+    /// Bit p is set for each priority p that messages have.
+    uint32_t PriorityMask() const;
 
     /**
      * Check every column against the others.

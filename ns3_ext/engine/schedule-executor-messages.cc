@@ -52,10 +52,9 @@ uint8_t
 ScheduleExecutor::PriorityOf(uint32_t index, uint32_t op) const
 {
     // What only controls is short, and much waits for it: Meta's switches, too, let it pass.
-    const TemplateDescription& description = m_instances[index]->graph->Description();
-    const bool isControl = !description.control.empty() && description.control[op] > 0 &&
-                           description.control[op] == description.size[op];
-    return isControl ? MAX_MESSAGE_PRIORITY : m_schedule.instancePriority[index];
+    return m_instances[index]->graph->Description().IsControl(op)
+               ? MAX_MESSAGE_PRIORITY
+               : m_schedule.instancePriority[index];
 }
 
 void

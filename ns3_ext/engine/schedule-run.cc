@@ -20,12 +20,7 @@ ScheduleRun::ScheduleRun(std::unique_ptr<NetworkWorld> world,
         throw ConfigError("the schedule has " + std::to_string(m_schedule.ranks) +
                           " ranks and the platform " + std::to_string(m_world->Ranks()));
     }
-    uint32_t priorities = 0;
-    for (const uint8_t priority : m_schedule.instancePriority)
-    {
-        priorities |= 1U << priority;
-    }
-    m_world->UsePriorities(priorities);
+    m_world->UsePriorities(m_schedule.PriorityMask());
     m_executor = std::make_unique<ScheduleExecutor>(m_schedule,
                                                     m_world->Loop(),
                                                     m_world->Network(),

@@ -43,8 +43,7 @@ void
 Fabric::HoldUntilSent(ChannelId egress, Port& port, Frame& frame)
 {
     SharedBuffer& buffer = *m_ports[frame.ingress].peerBuffer;
-    port.release =
-        PendingRelease{frame.ingress, static_cast<uint32_t>(FrameBytes(frame)), frame.priority};
+    port.release = PendingRelease{frame.ingress, FrameBytes(frame), frame.priority};
     frame.isCharged = false;
     if (buffer.IsWatched())
     {

@@ -64,6 +64,12 @@ FabricDevice::GetTypeId()
                             "A frame's first bit leaves.",
                             MakeTraceSourceAccessor(&FabricDevice::m_txBeginTrace),
                             "ns3::FabricDevice::FrameTracedCallback")
+            .AddTraceSource("FrameSent",
+                            "As PhyTxBegin, in plain numbers: kind (0 data, 1 ACK, 2 NAK, 3 CNP, "
+                            "4 PAUSE), source and destination rank, PSN, bytes of payload. Of a "
+                            "PAUSE, which has no ranks, PSN is its quanta.",
+                            MakeTraceSourceAccessor(&FabricDevice::m_frameSentTrace),
+                            "ns3::FabricDevice::NumbersTracedCallback")
             .AddTraceSource("PhyRxEnd",
                             "A frame's last byte is at the far end of the channel; where a switch "
                             "there has a buffer without limit, its forwarding latency has passed, "
@@ -120,9 +126,9 @@ FabricDevice::Attach(Ptr<Fabric> fabric, ChannelId port, double loss)
 bool
 FabricDevice::IsTraced() const
 {
-    return !(m_enqueueTrace.IsEmpty() && m_txBeginTrace.IsEmpty() && m_rxEndTrace.IsEmpty() &&
-             m_dropTrace.IsEmpty() && m_markTrace.IsEmpty() && m_bufferDropTrace.IsEmpty() &&
-             m_pauseTrace.IsEmpty() && m_resumeTrace.IsEmpty());
+    return !(m_enqueueTrace.IsEmpty() && m_txBeginTrace.IsEmpty() && m_frameSentTrace.IsEmpty() &&
+             m_rxEndTrace.IsEmpty() && m_dropTrace.IsEmpty() && m_markTrace.IsEmpty() &&
+             m_bufferDropTrace.IsEmpty() && m_pauseTrace.IsEmpty() && m_resumeTrace.IsEmpty());
 }
 
 uint64_t

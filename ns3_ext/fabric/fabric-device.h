@@ -31,6 +31,12 @@ class FabricDevice : public NetDevice
 
     /// Signature of the trace sources.
     typedef void (*FrameTracedCallback)(const Frame& frame);
+    /// Signature of the trace source of plain numbers, which needs no header of the fabric.
+    typedef void (*NumbersTracedCallback)(uint32_t kind,
+                                          uint32_t src,
+                                          uint32_t dst,
+                                          uint32_t psn,
+                                          uint32_t payloadBytes);
     /// Signature of the trace sources that tell of a priority.
     typedef void (*PriorityTracedCallback)(uint32_t priority);
 
@@ -52,6 +58,11 @@ class FabricDevice : public NetDevice
     void NotifyTransmit(const Frame& frame)
     {
         m_txBeginTrace(frame);
+        m_frameSentTrace(static_cast<uint32_t>(frame.kind),
+                         frame.src,
+                         frame.dst,
+                         frame.psn,
+                         frame.payloadBytes);
     }
 
     void NotifyArrival(const Frame& frame)
@@ -128,6 +139,7 @@ class FabricDevice : public NetDevice
     uint16_t m_mtu;
     TracedCallback<const Frame&> m_enqueueTrace;
     TracedCallback<const Frame&> m_txBeginTrace;
+    TracedCallback<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t> m_frameSentTrace;
     TracedCallback<const Frame&> m_rxEndTrace;
     TracedCallback<const Frame&> m_dropTrace;
     TracedCallback<const Frame&> m_markTrace;

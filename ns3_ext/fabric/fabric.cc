@@ -23,6 +23,8 @@ namespace
 /// Keep the draws of losses and of marks apart from everything else that hashes the run's seed.
 constexpr uint64_t LOSS_STREAM = 0x6c6f7373;
 constexpr uint64_t ECN_STREAM = 0x65636e;
+/// Preamble and gap of a CNP, whose size is always RoCEv2's own.
+constexpr uint32_t CNP_GAP = 20;
 
 } // namespace
 
@@ -186,22 +188,28 @@ Fabric::Kick(ChannelId id)
     }
 }
 
-ByteCount
+uint32_t
 Fabric::FrameBytes(const Frame& frame) const
 {
-    const uint32_t gap = frame.kind == FrameKind::DATA ? m_figures.dataGap : m_figures.ackGap;
-    return frame.lineBytes > gap ? frame.lineBytes - gap : 0;
+    switch (frame.kind)
+    {
+    case FrameKind::DATA:
+        return frame.lineBytes - std::min(frame.lineBytes, m_figures.dataGap);
+    case FrameKind::ACK:
+    case FrameKind::NAK:
+        return frame.lineBytes - std::min(frame.lineBytes, m_figures.ackGap);
+    case FrameKind::CNP:
+        return frame.lineBytes - CNP_GAP;
+    case FrameKind::PAUSE:
+        break;
+    }
+    return 0; // No buffer holds it.
 }
 
-uint32_t
-Fabric::QueueBytes(const Port& port, const Frame& frame) const
+bool
+Fabric::CameByEthernet(const Frame& frame) const
 {
-    if (frame.priority == CONTROL_QUEUE)
-    {
-        return 0;
-    }
-    return port.efficiencyPpm == 0 ? static_cast<uint32_t>(FrameBytes(frame))
-                                   : port.LineBytes(frame);
+    return frame.ingress != NO_CHANNEL && m_ports[frame.ingress].efficiencyPpm == 0;
 }
 
 void
@@ -224,7 +232,7 @@ Fabric::Enqueue(ChannelId id, Frame* frame)
     Port& port = m_ports[id];
     const TimePs now = m_loop->Now();
     const uint8_t priority = frame->priority;
-    const uint32_t bytes = QueueBytes(port, *frame);
+    const uint32_t bytes = FrameBytes(*frame);
     // A frame that is being sent still takes its place in the buffer.
     const ByteCount sending = port.busyUntil > now ? port.sendingBytes : 0;
     port.counters.maxQueueBytes =
@@ -233,7 +241,7 @@ Fabric::Enqueue(ChannelId id, Frame* frame)
     {
         port.device->NotifyEnqueue(*frame);
     }
-    if (port.marksAtEnqueue && frame->isEcnCapable && frame->ingress != NO_CHANNEL)
+    if (port.marksAtEnqueue && frame->isEcnCapable && CameByEthernet(*frame))
     {
         Mark(port, *frame, port.Depth(priority, now));
     }
@@ -290,7 +298,7 @@ Fabric::Pick(uint64_t argument)
         {
             port.waiting &= ~(1U << priority);
         }
-        const uint32_t bytes = QueueBytes(port, *frame);
+        const uint32_t bytes = FrameBytes(*frame);
         port.queueBytes[priority] -= bytes;
         port.waitingBytes -= bytes;
         HoldAcks(port);
@@ -336,7 +344,7 @@ Fabric::Transmit(ChannelId channel, Port& port, Frame* frame)
     }
     const TimePs end = now + port.lastSerialization;
     port.busyUntil = end;
-    port.sendingBytes = QueueBytes(port, *frame);
+    port.sendingBytes = FrameBytes(*frame);
     port.sendingQueue = frame->priority;
     ChannelCounters& counters = port.counters;
     ++counters.frames;
@@ -387,7 +395,7 @@ Fabric::LeaveNode(ChannelId channel, Port& port, Frame& frame)
     {
         HoldUntilSent(channel, port, frame);
     }
-    if (port.marksAtDequeue && frame.isEcnCapable)
+    if (port.marksAtDequeue && frame.isEcnCapable && CameByEthernet(frame))
     {
         Mark(port, frame, port.queueBytes[frame.priority]);
     }
@@ -437,6 +445,18 @@ Fabric::ScheduleArrival(ChannelId channel, const Port& port, Frame* frame)
     m_loop->ScheduleArrival(arrival + latency, channel, latency > 0, m_arrivals, argument);
 }
 
+bool
+Fabric::WouldCutThroughLater(const Port& port, const Frame& frame) const
+{
+    if (port.peerCutThrough == 0)
+    {
+        return false;
+    }
+    const TimePs header = SerializationTime(port.peerCutThrough, port.rate, m_rounding);
+    const TimePs whole = SerializationTime(port.LineBytes(frame), port.rate, m_rounding);
+    return header < whole && header + port.peerLatency > whole;
+}
+
 void
 Fabric::Arrive(uint64_t argument)
 {
@@ -465,6 +485,11 @@ Fabric::Arrive(uint64_t argument)
     Route(frame);
     if (port.peerBuffer != nullptr && !Admit(*frame))
     {
+        if (WouldCutThroughLater(port, *frame))
+        {
+            frame->isGone = true; // That event frees it.
+            return;
+        }
         Free(frame);
         return;
     }
@@ -507,6 +532,11 @@ void
 Fabric::CutThrough(uint64_t argument)
 {
     auto* frame = reinterpret_cast<Frame*>(argument);
+    if (frame->isGone)
+    {
+        Free(frame);
+        return;
+    }
     // The copy goes on; the frame itself stays for what happens when its last byte is in.
     Frame* ahead = m_frames.Take();
     *ahead = *frame;

@@ -233,8 +233,9 @@ class Fabric : public Object
     void Free(Frame* frame);
     bool IsLost(ChannelId channel, const Port& port) const;
     bool EndsAtPeer(const Frame& frame, const Port& port) const;
-    ByteCount FrameBytes(const Frame& frame) const;
-    uint32_t QueueBytes(const Port& port, const Frame& frame) const;
+    bool WouldCutThroughLater(const Port& port, const Frame& frame) const;
+    uint32_t FrameBytes(const Frame& frame) const;
+    bool CameByEthernet(const Frame& frame) const;
     static uint8_t ChoosePriority(Port& port, uint32_t eligible);
     void Mark(Port& port, Frame& frame, ByteCount depth);
 

@@ -80,16 +80,14 @@ SharedBuffer::Charge(uint32_t ingress, uint8_t priority, ByteCount bytes, ByteCo
     const bool isLossless = IsLossless(priority);
     const bool hasReserve = queue.reserved + bytes <= m_reserve[ingress];
     const bool hasHeadroom = isLossless && queue.headroom + bytes <= m_headroom[ingress];
+    // Above its egress limit a lossy frame has the reserve alone, which is its queue's own.
+    const bool isOver = !isLossless && egressBytes + bytes > Share(m_figures.egressAlpha, free);
     bool isShared = false;
-    if (!isLossless && egressBytes + bytes > Share(m_figures.egressAlpha, free))
-    {
-        return Verdict::DROPPED;
-    }
     if (queue.isPaused && hasHeadroom)
     {
         queue.headroom += bytes;
     }
-    else if (!queue.isPaused && bytes <= free)
+    else if (!queue.isPaused && !isOver && bytes <= free)
     {
         queue.shared += bytes;
         m_sharedHeld += bytes;

@@ -36,12 +36,10 @@ def test_the_round_trip_is_that_of_the_paper(control: str) -> None:
     assert one["acked_ps"].item() == pytest.approx(ROUND_TRIP_PS, rel=0.01)
 
 
-def test_dcqcn_lets_the_queue_grow_to_half_a_megabyte() -> None:
+def test_dcqcn_lets_the_queue_grow_to_hundreds_of_kilobytes() -> None:
     result, queue = joined("dcqcn")
     assert 300_000 < result.queues["max_queue_bytes"].max() < 1_100_000
     assert len(result.pauses) == 0
-    # the probe sees what the port counts
-    assert queue.max() == pytest.approx(result.queues["max_queue_bytes"].max(), rel=0.05)
     # half of it is still there when ten round trips have passed
     assert queue[int(10 * ROUND_TRIP_PS / APART_PS)] > 0.5 * queue.max()
 
@@ -52,6 +50,8 @@ def test_hpcc_stops_within_two_round_trips_and_the_queue_leaves_at_line_rate() -
     window = RATE_BPS * ROUND_TRIP_PS / 8e12
     peak = result.queues["max_queue_bytes"].max()
     assert 6 * window < peak < 8 * window
+    # the probe sees what the port counts
+    assert queue.max() == pytest.approx(peak, rel=0.05)
     drained_ps = 2 * ROUND_TRIP_PS + (peak - 30_000) * BYTE_PS
     after = int(np.ceil(drained_ps / APART_PS))
     assert queue[after:].max() < 30_000

@@ -36,7 +36,7 @@ def test_a_size_is_thirteen_columns_under_their_headings() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "count", "redop"),
-    [("all_reduce", "262144", "sum"), ("all_to_all", "32768", "none"), ("sendrecv", "262144", "none")],
+    [("all_reduce", "262144", "sum"), ("all_to_all", "32768", "none"), ("sendrecv", "262144", "sum")],
 )
 def test_count_and_operation_follow_nccl_tests(kind: str, count: str, redop: str) -> None:
     fields = next(line for line in nccl_table([_row(kind)]).splitlines() if not line.startswith("#")).split()

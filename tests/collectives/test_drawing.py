@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import sys
 
+import numpy as np
 import pytest
 
-from astra_py.collectives import SystemModel, build_template, draw_template, plot_template
+from astra_py.collectives import Group, SystemModel, build_template, draw_template, plot_template
 from astra_py.collectives.drawing import message_steps
 from astra_py.errors import ConfigError
 
@@ -35,6 +36,18 @@ def test_a_ring_is_drawn_step_by_step_whatever_reductions_take(system: SystemMod
 
 def test_messages_of_one_step_are_in_one_cell_in_their_order() -> None:
     assert draw_template(build_template("all_to_all", "direct", 3, 3000)) == EXCHANGE
+
+
+def test_of_alternatives_the_first_is_drawn() -> None:
+    """Each rank sends four messages, whichever level comes first; a table has those of both ways, and says so."""
+    group = Group(tuple(range(4)), np.array([0, 0, 1, 1], dtype=np.int32))
+    template = build_template("all_reduce", "themis", group, 400)
+    title, _, _, *rows = draw_template(template).splitlines()
+    assert title == "all_reduce themis, 4 ranks, 16 messages, the first alternative of each choice"
+    assert [row.count("->") for row in rows] == [4] * 4
+    table = template.to_pandas()
+    assert table[table["kind"] == "send"]["alternative"].value_counts().to_dict() == {0: 16, 1: 16}
+    assert set(build_template("all_reduce", "ring", 3, 300).to_pandas()["alternative"]) == {-1}
 
 
 def test_steps_of_a_ring() -> None:

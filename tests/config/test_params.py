@@ -34,6 +34,8 @@ def test_every_key_of_a_resolved_scenario_is_a_parameter() -> None:
         "switch.lossless=[0]",
         "switch.scheduling=dwrr",
         "switch.forwarding=cut_through",
+        "pcap.ports=all",
+        "pcap.folder=captures",
     ]
     scenarios = [load_scenario({}, [f"platform.kind={kind}", *also]) for kind in kinds]
     scenarios += [load_scenario({}, [f"transport.congestion_control={control}"]) for control in controls]

@@ -8,10 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from astra_py.api import one_collective
 from astra_py.collectives import SystemModel, algorithm_names, build_template, check_dataflow
 from astra_py.collectives.admission import CTS_BYTES, admitted
 from astra_py.collectives.schedule import EdgeOn, Schedule
+from astra_py.config import load_scenario
 from astra_py.engines.base import EngineColumns, ExitReason
+from astra_py.engines.buffers import kept_bytes
+from astra_py.engines.resolve import switch_model, transport_model
+from astra_py.platforms import build_platform
 from astra_py.results.pools import most_at_once
 from astra_py.workloads import CollectiveCall
 from shared_jobs import ENGINES, call_of, message_column, run_trace, together
@@ -75,6 +80,17 @@ def test_an_incast_is_kept_out_of_the_switch() -> None:
     assert free.channel_max_queue_bytes.max() > 1_000_000
     assert held.channel_max_queue_bytes.max() < 10_000
     assert free.op_end_ps.max() < held.op_end_ps.max() < 1.3 * free.op_end_ps.max()
+
+
+def test_switches_keep_room_for_clearances() -> None:
+    """They have a priority of their own, so a reserve and headroom of their own at each port of the switch."""
+    scenario = load_scenario({"platform": {"ranks": 4}}, ["system.admission=1"])
+    result = one_collective(scenario, "all_to_all", 40_000).run()
+    plain = one_collective(load_scenario({"platform": {"ranks": 4}}), "all_to_all", 40_000).run()
+    arrays = build_platform(scenario.platform).arrays()
+    more = kept_bytes(switch_model(scenario), transport_model(scenario), arrays, (0, 6)).max()
+    kept = kept_bytes(switch_model(scenario), transport_model(scenario), arrays, (0,)).max()
+    assert result.queues["buffer_bytes"].max() - plain.queues["buffer_bytes"].max() == more - kept > 0
 
 
 def test_what_only_controls_overtakes_data() -> None:

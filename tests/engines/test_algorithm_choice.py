@@ -6,9 +6,10 @@ from __future__ import annotations
 import pytest
 
 from astra_py.api import Run, one_collective
-from astra_py.collectives import algorithm_names
+from astra_py.collectives import algorithm_names, check_dataflow
 from astra_py.config import load_scenario
 from collective_cases import CHOSEN_AT_ISSUE
+from shared_jobs import ENGINES
 
 PLATFORMS = {
     "one switch": ("platform.ranks=8",),
@@ -49,6 +50,30 @@ def test_direct_and_ring_take_as_long() -> None:
     ring, direct = (time_ps("all_reduce", algorithm, 100 * 10**6, *keys) for algorithm in ("ring", "direct"))
     assert min(ring, direct) > 3_500_000_000
     assert abs(ring - direct) < 0.05 * min(ring, direct)
+
+
+@pytest.mark.parametrize(
+    ("kind", "algorithm"), [("all_reduce", "hierarchical"), ("all_to_all", "hierarchical"), ("all_to_all", "pxn")]
+)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_four_of_one_machine_and_six_of_another(engine: str, kind: str, algorithm: str) -> None:
+    """It ends, and what was counted at the NICs is what closed forms declare; some ranks have no rail of their own."""
+    keys = [f"engine={engine}", f"collective.{kind}={algorithm}", "platform.kind=zionex", "platform.nodes=2"]
+    run = one_collective(load_scenario({}, keys), kind, 100_001, (0, 1, 2, 3, 8, 9, 10, 11, 12, 13))
+    result = run.run()
+    assert result.collectives["ranks"].tolist() == [10]
+    assert {"data_flow", "sent_bytes", "received_bytes"} <= {check.name for check in result.checks}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_double_binary_tree_ends_for_any_number_of_ranks(engine: str) -> None:
+    for ranks in range(2, 66):
+        keys = [f"engine={engine}", f"platform.ranks={ranks}", "collective.tree_piece=4kB"]
+        run = one_collective(
+            load_scenario({}, [*keys, "collective.all_reduce=double_binary_tree"]), "all_reduce", 20_001
+        )
+        check_dataflow(run.schedule.templates[0])
+        assert (run.run().messages["delivered_ps"] > 0).all()
 
 
 def test_auto_says_what_it_chose() -> None:

@@ -5,14 +5,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 import pytest
 
 from astra_py.collectives import ScheduleBuilder, SystemModel, build_template, check_dataflow, collective
 from astra_py.collectives import registry as algorithms
+from astra_py.collectives.closed_forms import pair_totals
+from astra_py.collectives.level_forms import level_form
+from astra_py.collectives.partition import chunk_payloads
 from astra_py.collectives.registry import Group
-from astra_py.collectives.system import LevelFigures
+from astra_py.collectives.system import LEVEL_ALGORITHMS, LevelFigures
 from astra_py.collectives.views import data_views
 from astra_py.engines.base import EngineColumns, ExitReason
 from astra_py.errors import CheckError, ConfigError
@@ -135,6 +139,35 @@ def test_every_alternative_is_followed(size_bytes: int) -> None:
     broken[np.flatnonzero(second)[0]] ^= 1
     with pytest.raises(CheckError):
         check_dataflow(dataclasses.replace(template, block=broken), size_bytes)
+
+
+@pytest.mark.parametrize("ranks", range(2, 18))
+def test_each_alternative_does_it_with_the_bytes_of_any_all_reduce(ranks: int) -> None:
+    """2(n-1)/n of the buffer for each rank; of sizes that do not divide what the hierarchical all-reduce has."""
+    for local, chosen in product(range(1, ranks + 1), product(LEVEL_ALGORITHMS, repeat=2)):
+        if ranks % local or ("halving_doubling" in chosen and not {local, ranks // local} <= {1, 2, 4, 8, 16}):
+            continue
+        group = Group(tuple(range(ranks)), np.arange(ranks, dtype=np.int32) // local)
+        inside, between = chosen
+        for size_bytes, chunks in ((ranks * 8, 1), (ranks * 7 + 1, 3), (1, 2)):
+            system = SystemModel(all_reduce_inside=inside, all_reduce_between=between, chunks=chunks)
+            template = build_template("all_reduce", "themis", group, size_bytes, system)
+            check_dataflow(template, size_bytes)
+            form = level_form("all_reduce", "hierarchical")
+            parts = chunk_payloads(size_bytes, chunks, ranks)
+            fixed = np.sum([pair_totals(ranks, form.pair_bytes(group.machines, p, system)) for p in parts], axis=0)
+            if size_bytes % ranks == 0:
+                assert set(fixed.ravel().tolist()) == {2 * (ranks - 1) * size_bytes // ranks}
+            for view in data_views(template):
+                sent, received = (
+                    np.bincount(end[view.is_send], view.size_bytes[view.is_send], ranks) for end in (view.src, view.dst)
+                )
+                assert [sent.tolist(), received.tolist()] == fixed.tolist()
+
+
+def test_themis_has_two_levels() -> None:
+    with pytest.raises(ConfigError, match=r"'themis' has two levels, .*collective\.machines_per_group makes more"):
+        build_template("all_reduce", "themis", 8, 800, SystemModel(machines_per_group=(2,)))
 
 
 def test_alternatives_are_exchangeable() -> None:

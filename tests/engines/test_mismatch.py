@@ -101,24 +101,35 @@ def schedule_of(program: Program) -> Schedule:
     )
 
 
+def ranks_of(text: str) -> list[int]:
+    """The ranks of ``0-3, 7``."""
+    ends = [part.split("-") for part in text.split(", ")]
+    return [rank for each in ends for rank in range(int(each[0]), int(each[-1]) + 1)]
+
+
 def is_stuck(schedule: Schedule, columns: EngineColumns) -> None:
     """What a run that did not end has to say: each line is true, and each rank that waits is named."""
     assert columns.exit_reason == ExitReason.DEADLOCK
     assert columns.waiting
     unfinished = np.flatnonzero(columns.op_end_ps < 0)
     assert len(unfinished), "something did not end"
+    told, besides = set(), set()
     for line in columns.waiting:
+        if also := re.match(r"unfinished, too: (c\d+) \(iteration 0\) on ranks? (.*)", line):
+            besides |= {(also[1], rank) for rank in ranks_of(also[2])}
+            continue
         who = re.match(r"(c\d+) \(operation (\d+), iteration 0\) on rank (\d+) ", line)
         assert who is not None, line
         op = int(who[2])
         assert op in unfinished
         assert (schedule.names[schedule.name[op]], int(schedule.rank[op])) == (who[1], int(who[3]))
+        told.add((who[1], int(who[3])))
         if missing := re.search(r"waits for rank (\d+) to join", line):
             others = (schedule.instance == schedule.instance[op]) & (schedule.rank == int(missing[1]))
             assert (columns.op_start_ps[others] < 0).all(), line
-    if len(columns.waiting) < 40:
-        told = {int(re.search(r"operation (\d+)", line)[1]) for line in columns.waiting}  # type: ignore[index]
-        assert told == set(unfinished.tolist()), "each that waits is told of"
+    all_ = {(schedule.names[schedule.name[op]], int(schedule.rank[op])) for op in unfinished}
+    assert told | besides == all_, "each that waits is told of"
+    assert not told & besides
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -185,6 +196,25 @@ def test_two_ranks_in_opposite_orders_wait_for_each_other() -> None:
     said = "\n".join(columns.waiting)
     assert "c0 (operation 0, iteration 0) on rank 0 waits for rank 1 to join" in said
     assert "c1 (operation 2, iteration 0) on rank 1 waits for rank 0 to join" in said
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_all_of_many_that_wait_are_named(engine: str) -> None:
+    """Rank 17 of 64 goes through two collectives in another order than all others do."""
+    program = Program(
+        ranks=64,
+        calls=(("all_reduce", "ring", 9_000, tuple(range(64))), ("all_to_all", "direct", 9_000, tuple(range(64)))),
+        order=tuple((1, 0) if rank == 17 else (0, 1) for rank in range(64)),
+        is_chained=(True,) * 64,
+        active=None,
+        scheduling=PoolOrder.FIFO,
+        admission=None,
+    )
+    schedule = schedule_of(program)
+    columns = run(engine, schedule)
+    is_stuck(schedule, columns)
+    assert columns.waiting[0] == "c0 (operation 0, iteration 0) on rank 0 waits for rank 17 to join"
+    assert columns.waiting[-2] == "unfinished, too: c1 (iteration 0) on ranks 0-16, 18-63"
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -299,6 +299,27 @@ def test_ns3_defaults_are_for_the_packet_engine() -> None:
         ap.NetworkInterface(scenario)
 
 
+def test_a_network_is_that_of_a_scenario() -> None:
+    with pytest.raises(ConfigError, match=r"as load_scenario\(\) makes one, not of \{'platform': 5\}"):
+        ap.NetworkInterface({"platform": 5})  # type: ignore[arg-type]
+
+
+def test_ways_of_a_hook_are_for_known_flows() -> None:
+    scenario = load_scenario({"platform": {"ranks": 4}}, ["platform.routing=hook", "platform.routing_hook=mine.py:way"])
+    with pytest.raises(ConfigError, match="'hook' chooses ways of flows that are known before a run, and a script's"):
+        ap.NetworkInterface(scenario)
+
+
+def test_switches_keep_room_for_the_priorities_in_use_only() -> None:
+    scenario = load_scenario({"platform": {"ranks": 4}})
+    with ap.NetworkInterface(scenario) as net:
+        net.send(0, 1, 5000, 0)
+        net.recv(1, 0, 5000, 0, nothing)
+        net.run()
+        found = net._native.counts()["node_buffer_bytes"]
+    assert found.max() == one_collective(scenario, "sendrecv", 5000, (0, 1)).run().queues["buffer_bytes"].max()
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_conservation_is_checked(engine: str) -> None:
     with network(engine=engine) as net:

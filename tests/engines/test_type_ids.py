@@ -31,7 +31,7 @@ def test_the_nic_and_the_device_have_trace_sources() -> None:
         *("Timeout", "GoBack", "SelectiveRepeat"),
         *("CnpSent", "CnpReceived", "Rate"),
     }
-    frames = {"Enqueue", "PhyTxBegin", "PhyRxEnd", "PhyTxDrop", "EcnMark", "BufferDrop"}
+    frames = {"Enqueue", "PhyTxBegin", "FrameSent", "PhyRxEnd", "PhyTxDrop", "EcnMark", "BufferDrop"}
     assert set(native.trace_sources("ns3::FabricDevice")) == frames | {"PfcPause", "PfcResume"}
 
 

@@ -41,3 +41,9 @@ def test_an_example_runs(example: Path, tmp_path: Path) -> None:
 def test_the_ring_by_hand_takes_the_time_of_the_built_in_one(engine: str, ranks: int, size_bytes: int) -> None:
     by_hand_ps, built_in_ps = load("ring_by_hand").main(ranks, size_bytes, engine)
     assert by_hand_ps == built_in_ps > 0
+
+
+def test_the_captured_incast_shows_marks_and_notifications(tmp_path: Path) -> None:
+    counts = load("packets_in_wireshark").main(tmp_path)
+    assert counts["data"] == counts["ACK"] == 7 * 123  # 500,000 B each in packets of 4,096 B
+    assert 0 < counts["CNP"] < counts["marked"] < counts["data"]
