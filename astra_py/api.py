@@ -33,7 +33,7 @@ from astra_py.engines.hook import choose_ways, flows_of, load_hook, source_of
 from astra_py.engines.levels import level_figures
 from astra_py.engines.packet import PacketEngine
 from astra_py.engines.registry import make_engine
-from astra_py.engines.resolve import engine_options, switch_model, transport_model
+from astra_py.engines.resolve import control_warnings, engine_options, switch_model, transport_model
 from astra_py.engines.routes import route_paths
 from astra_py.errors import AstraPyError, ConfigError
 from astra_py.platforms import RoutingKind, build_platform
@@ -230,7 +230,7 @@ class Run:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What was taken from input files and what was not, and what was made of it, a sentence each."""
-        notes = (*self._read[1], *self._switch_warnings)
+        notes = (*self._read[1], *control_warnings(self.scenario), *self._switch_warnings)
         if (factors := self._slowness) is None:
             return notes
         slowest, rule = int(factors.argmax()), self.scenario.resolved()["system"]["stragglers"]
@@ -252,7 +252,20 @@ class Run:
     def warnings(self) -> tuple[str, ...]:
         """What a user may not expect, a sentence each; ``--strict`` takes them for errors."""
         left_out = (note for note in self.notes if note.startswith(_LEFT_OUT))
-        return (*left_out, *self.platform.arrays().routing.warnings(), *self._switch_warnings)
+        return (*left_out, *control_warnings(self.scenario), *self._routing_warnings, *self._switch_warnings)
+
+    @property
+    def _routing_warnings(self) -> tuple[str, ...]:
+        platform, qps = self.scenario.platform, self.scenario.transport.qps_per_peer
+        warnings = tuple(self.platform.arrays().routing.warnings())
+        if platform.nic_policy == "striped" and qps is not None and qps < platform.nic_count:
+            unused = platform.nic_count - qps
+            return (
+                *warnings,
+                f"platform.nic_policy = 'striped': with transport.qps_per_peer = {qps}, {unused} of the "
+                f"{platform.nic_count} NICs of each machine carry nothing",
+            )
+        return warnings
 
     @cached_property
     def _switch_warnings(self) -> tuple[str, ...]:

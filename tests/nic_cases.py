@@ -9,7 +9,7 @@ from typing import Any
 
 import networkx as nx
 
-from astra_py.engines.base import AckPolicy, EngineColumns, EngineOptions, TransportModel
+from astra_py.engines.base import AckPolicy, Engine, EngineColumns, EngineOptions, TransportModel
 from astra_py.engines.packet import PacketEngine
 from astra_py.platforms.platform import Platform
 from engine_cases import one_instance, platform_of, template_of, transport_of
@@ -51,8 +51,9 @@ def run_flow(
     loss: float = 0.0,
     seed: int = 1,
     platform: Platform | None = None,
+    engine: Engine | None = None,
 ) -> EngineColumns:
-    """Run the messages over a switch, or over a platform of the caller's with at least two ranks."""
+    """Run the messages over a switch, or a platform of the caller's, in the packet engine or the one that is given."""
     case = case_of(size, Transport(), messages)
     if platform is None:
         graph = platform_of(case).graph
@@ -60,4 +61,4 @@ def run_flow(
         platform = Platform("flow", graph)
     options = EngineOptions(seed=seed, ns3_defaults={name: str(value) for name, value in (ns3_defaults or {}).items()})
     schedule = one_instance(template_of(case), case.group, case.join_ps)
-    return PacketEngine().run(schedule, platform, model, options)
+    return (engine or PacketEngine()).run(schedule, platform, model, options)

@@ -258,6 +258,20 @@ def test_an_unknown_algorithm_is_named_with_its_key_even_where_it_is_not_used(jo
         run.estimate()
 
 
+def test_nics_that_no_queue_pair_takes_are_warned_of() -> None:
+    def warnings(*overrides: str) -> tuple[str, ...]:
+        scenario = load_scenario({}, ["platform.kind=zionex", "platform.nics_per_node=4", *overrides])
+        return one_collective(scenario, "all_to_all", 1000).warnings
+
+    striped = "platform.nic_policy=striped"
+    (text,) = warnings(striped, "transport.qps_per_peer=3")
+    assert text.endswith("with transport.qps_per_peer = 3, 1 of the 4 NICs of each machine carry nothing")
+    assert (
+        warnings(striped, "transport.qps_per_peer=4") == warnings(striped, "transport.qps_per_peer=per_message") == ()
+    )
+    assert warnings("platform.nic_policy=hash") == ()
+
+
 def test_figures_left_out_of_a_file_are_warnings(tmp_path: Path) -> None:
     assert ap.load(write_job(tmp_path)).warnings == ()
     (tmp_path / "job.txt").write_text(LAYERS.replace("ALLREDUCE 4003 5", "NONE 0 5"))

@@ -16,8 +16,13 @@ __all__ = ["nics_per_rank"]
 
 
 def nics_per_rank(platform: PlatformArrays) -> int:
-    """The least number of NICs that any accelerator has a link to; 1 where accelerators are their own."""
+    """The least number of NICs that any accelerator reaches over PCIe, through its host too; 1 where it is its own."""
+    ends = ((platform.link_a, platform.link_b), (platform.link_b, platform.link_a))
+    is_nic, is_host = platform.node_kind == NodeKind.NIC, platform.node_kind == NodeKind.HOST
     counts = np.zeros(len(platform.node_kind), dtype=np.int64)
-    for end, other in ((platform.link_a, platform.link_b), (platform.link_b, platform.link_a)):
-        np.add.at(counts, end, platform.node_kind[other] == NodeKind.NIC)
+    for end, other in ends:
+        np.add.at(counts, end, is_nic[other])
+    own = counts.copy()
+    for end, other in ends:
+        np.add.at(counts, end, np.where(is_host[other], own[other], 0))
     return max(int(counts[platform.node_rank >= 0].min(initial=np.iinfo(np.int64).max)), 1) if len(counts) else 1

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from astra_py.config import Scenario
     from astra_py.platforms import Platform
 
-__all__ = ["CONTROL_CLASSES", "ecn_thresholds", "engine_options", "switch_model", "transport_model"]
+__all__ = ["CONTROL_CLASSES", "control_warnings", "ecn_thresholds", "engine_options", "switch_model", "transport_model"]
 
 #: ns-3's class of each congestion control; "none" has none.
 CONTROL_CLASSES = {
@@ -34,6 +34,10 @@ CONTROL_CLASSES = {
     "swift": "ns3::Swift",
     "dctcp": "ns3::Dctcp",
 }
+#: Those that act on marks.
+_MARKED_CONTROLS = ("dcqcn", "dctcp")
+#: Most nodes that stamp a packet (HPCC, SIGCOMM 2019, section 4.1: a path of five hops).
+_TELEMETRY_HOPS = 5
 #: Where DCTCP marks every frame: its marks are a step (HPCC, SIGCOMM 2019, section 5.1, after DCTCP, SIGCOMM 2010).
 _DCTCP_STEP = SizeByRate(30_000, 10 * 10**9)
 
@@ -85,6 +89,23 @@ def switch_model(scenario: Scenario) -> SwitchModel:
         has_ecn=switch.ecn,
         chooses_per_packet=scenario.platform.routing in ("spray", "least_loaded"),
     )
+
+
+def control_warnings(scenario: Scenario) -> tuple[str, ...]:
+    """Sentences on what the congestion control never gets to know."""
+    control, platform = scenario.transport.congestion_control, scenario.platform
+    key = f"transport.congestion_control = {control!r}"
+    if control in _MARKED_CONTROLS and not scenario.switch.ecn:
+        return (f"{key} acts on marks, and with switch.ecn = false there are none",)
+    if control == "hpcc" and platform.kind in ("ring", "torus"):
+        grid = (platform.ranks,) if platform.kind == "ring" else platform.grid
+        passed = sum(size // 2 for size in grid) - 1
+        if passed > _TELEMETRY_HOPS:
+            return (
+                f"{key}: a packet has telemetry of the first {_TELEMETRY_HOPS} nodes that it passes, and the longest "
+                f"ways pass {passed}; what is behind these is not known",
+            )
+    return ()
 
 
 def ecn_thresholds(scenario: Scenario) -> tuple[SizeByRate, SizeByRate]:

@@ -135,10 +135,14 @@ def check_speed(record: RunRecord) -> Check:
     sender, _ = record.channel_ends
     is_first = np.zeros(len(channel), dtype=bool)
     is_first[start] = True
-    latency = np.where(is_first, 0, arrays.node_latency_ps[sender[channel]]) + arrays.link_delay_ps[channel // 2]
+    # packets may take another channel of a group, and several side by side
+    group = record.channel_group
+    delay = np.full(len(record.group_rate_bps), np.iinfo(np.int64).max)
+    np.minimum.at(delay, group, np.repeat(arrays.link_delay_ps, 2))
+    latency = np.where(is_first, 0, arrays.node_latency_ps[sender[channel]]) + delay[group[channel]]
     if not len(channel):
         return _verdict("speed", "no message faster than its links", 0, 0, [])
-    slowest = np.minimum.reduceat(arrays.link_rate_bps[channel // 2], start)[traffic.flow]
+    slowest = np.minimum.reduceat(record.group_rate_bps[group[channel]], start)[traffic.flow]
     fixed = np.add.reduceat(latency, start)[traffic.flow] + transport.send_latency_ps + transport.receive_latency_ps
     serial = traffic.size_bytes * 8e12 / slowest
     if record.has_packet_ways:

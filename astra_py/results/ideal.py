@@ -51,15 +51,17 @@ def _most_loaded(record: RunRecord, messages: NDArray[np.int64]) -> tuple[int, i
     np.add.at(load, of_hop, np.repeat(flow_bytes, hops))
     if record.has_packet_ways:
         return max(_most_loaded_node(record, channels, load, end) for end in record.channel_ends)
-    rate = record.arrays.link_rate_bps[channels // 2]
-    worst = int(np.argmax(load / rate))
-    return _ideal_ps(int(load[worst]), int(rate[worst])), int(channels[worst])
+    # channels of a group carry together what goes over any of them
+    groups, first, of_channel = np.unique(record.channel_group[channels], return_index=True, return_inverse=True)
+    loads, rate = integer_sums(of_channel, load, len(groups)), record.group_rate_bps[groups]
+    worst = int(np.argmax(loads / rate))
+    return _ideal_ps(int(loads[worst]), int(rate[worst])), int(channels[first[worst]])
 
 
 def _most_loaded_node(
     record: RunRecord, channels: NDArray[np.int32], load: NDArray[np.int64], end: NDArray[np.int32]
 ) -> tuple[int, int]:
-    """As :func:`_most_loaded`, where packets have ways of their own: a node's alike channels are one together.
+    """As :func:`_most_loaded`, where switches choose for each packet: a node's alike channels are one together.
 
     Only nodes other than switches are looked at, since switches choose any of their channels.
     """

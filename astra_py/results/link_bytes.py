@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from astra_py.engines.wire import CNP_LINE_BYTES, PFC_LINE_BYTES
 from astra_py.results.check import Check, compare
@@ -22,8 +20,8 @@ __all__ = ["check_link_bytes"]
 def check_link_bytes(record: RunRecord) -> list[Check]:
     """Payload and line bytes of each channel; lower bounds where packets were repeated.
 
-    Where packets of one flow go different ways, no more than sums over Ethernet, and over scale-up links of each
-    efficiency, are known: equal ways have equally many of them.
+    Where packets of one flow go different ways, no more than the sums of groups of channels are known: equal ways have
+    equally many channels of each.
     """
     traffic, columns = record.traffic, record.columns
     control, is_known = _control_frames(record)
@@ -41,24 +39,10 @@ def check_link_bytes(record: RunRecord) -> list[Check]:
     }
     checks = []
     for name, (meaning, declared, measured, exactly) in sides.items():
-        if record.has_packet_ways:
-            declared, measured = _by_kind(record, declared), _by_kind(record, measured)
-        checks.append(compare(f"link_{name}_bytes", meaning, declared, measured, _place_of(record), is_exact=exactly))
+        groups = len(record.group_rate_bps)
+        declared, measured = (integer_sums(record.channel_group, side, groups) for side in (declared, measured))
+        checks.append(compare(f"link_{name}_bytes", meaning, declared, measured, record.group_name, is_exact=exactly))
     return checks
-
-
-def _by_kind(record: RunRecord, column: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Sums of a column of channels over those of each efficiency."""
-    kinds, kind = np.unique(record.channel_efficiency, return_inverse=True)
-    return integer_sums(kind, column, len(kinds))
-
-
-def _place_of(record: RunRecord) -> Callable[[int], str]:
-    """Names a channel, or a kind of link where packets have ways of their own."""
-    if not record.has_packet_ways:
-        return record.channel_name
-    kinds = np.unique(record.channel_efficiency)
-    return lambda i: f"links of efficiency {kinds[i]:g}" if kinds[i] else "Ethernet links"
 
 
 def _control_frames(record: RunRecord) -> tuple[ControlFrames, bool]:

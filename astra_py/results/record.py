@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from astra_py.collectives.schedule import OuterKind
 from astra_py.engines.buffers import ACK_PRIORITY, buffer_bytes
 from astra_py.platforms.node_kind import NodeKind
+from astra_py.platforms.routing import RoutingKind
 from astra_py.results.intervals import IntervalSet
 from astra_py.workloads.calls import MAX_PRIORITY
 
@@ -163,19 +164,57 @@ class RunRecord:
         column = self.columns.node_max_buffer_bytes
         return column if len(column) else np.zeros(len(self.arrays.node_kind), dtype=np.int64)
 
-    @cached_property
+    @property
     def has_packet_ways(self) -> bool:
-        """Whether packets of one flow may go different, equally long ways; :attr:`traffic` then has one of them.
+        """Whether switches choose among equal ways for each packet; :attr:`traffic` then has one of them."""
+        return self.switch.chooses_per_packet
 
-        Switches may choose for each packet, and NICs do where an accelerator has several scale-up switches.
+    @cached_property
+    def channel_group(self) -> NDArray[np.int64]:
+        """i64[channels]: those of one number share what goes over them as the run has it; only their sums are declared.
+
+        A NIC spreads packets over its accelerator's scale-up switches: the channels to them are a group, those from
+        them to an accelerator another one. Where switches choose for each packet, all links of one efficiency are.
         """
-        arrays = self.arrays
-        ends = np.stack([arrays.link_a, arrays.link_b], axis=1)
-        is_switch = arrays.node_kind[ends] == NodeKind.SWITCH
-        scale_up = ends[(arrays.link_efficiency > 0) & is_switch.any(axis=1) & ~is_switch.all(axis=1)]
-        return self.switch.chooses_per_packet or bool(
-            (np.bincount(scale_up[arrays.node_rank[scale_up] >= 0]) > 1).any()
+        if self.has_packet_ways:
+            return np.unique(self.channel_efficiency, return_inverse=True)[1].astype(np.int64)
+        arrays, (sender, receiver) = self.arrays, self.channel_ends
+        nodes, channels = len(arrays.node_kind), len(sender)
+        is_switch, is_rank = arrays.node_kind == NodeKind.SWITCH, arrays.node_rank >= 0
+        is_scale_up = self.channel_efficiency > 0
+        is_up = is_scale_up & is_rank[sender] & is_switch[receiver]
+        group = np.arange(channels, dtype=np.int64)
+        if arrays.routing.kind == RoutingKind.HOOK or not (np.bincount(sender[is_up], minlength=1) > 1).any():
+            return group
+        is_down = is_scale_up & is_switch[sender] & is_rank[receiver]
+        group[is_up] = channels + sender[is_up]
+        group[is_down] = channels + nodes + receiver[is_down]
+        group[is_scale_up & is_switch[sender] & is_switch[receiver]] = channels + 2 * nodes
+        return np.unique(group, return_inverse=True)[1].astype(np.int64)
+
+    @cached_property
+    def group_rate_bps(self) -> NDArray[np.int64]:
+        """i64[groups]: rate of each group of channels together."""
+        from astra_py.results.traffic import integer_sums
+
+        return integer_sums(
+            self.channel_group, np.repeat(self.arrays.link_rate_bps, 2), int(self.channel_group.max(initial=-1)) + 1
         )
+
+    def group_name(self, group: int) -> str:
+        """A group of channels as people read it: a channel alone, or what its channels have in common."""
+        members = np.flatnonzero(self.channel_group == group)
+        if self.has_packet_ways:
+            efficiency = self.channel_efficiency[members[0]]
+            return f"links of efficiency {efficiency:g}" if efficiency else "Ethernet links"
+        if len(members) == 1:
+            return self.channel_name(int(members[0]))
+        names, (sender, receiver) = self.arrays.node_names, self.channel_ends
+        if len(np.unique(sender[members])) == 1:
+            return f"{names[sender[members[0]]]} -> its scale-up switches"
+        if len(np.unique(receiver[members])) == 1:
+            return f"scale-up switches -> {names[receiver[members[0]]]}"
+        return "links between scale-up switches"
 
     @cached_property
     def has_ports(self) -> bool:

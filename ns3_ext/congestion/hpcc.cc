@@ -190,7 +190,7 @@ Hpcc::GetTypeId()
                           "Bytes of telemetry in a data packet.",
                           UintegerValue(42),
                           MakeUintegerAccessor(&Hpcc::m_telemetryBytes),
-                          MakeUintegerChecker<uint32_t>(0, 1024));
+                          MakeUintegerChecker<uint32_t>(1, 1024));
     return tid;
 }
 

@@ -2,7 +2,7 @@
 #include "loggp-network.h"
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 namespace ns3
 {
@@ -16,6 +16,7 @@ LogGpNetwork::LogGpNetwork(const PlatformDescription& platform,
       m_loop(loop),
       m_routes(platform, seed),
       m_free(platform.Channels(), 0),
+      m_promised(platform.Channels(), 0),
       m_queue(platform.Channels()),
       m_counters(platform.Channels()),
       m_sentBytes(platform.Ranks(), 0),
@@ -33,51 +34,61 @@ LogGpNetwork::SetListener(MessageListener& listener)
     m_listener = &listener;
 }
 
-const LogGpNetwork::Way&
-LogGpNetwork::WayOf(RankId src, RankId dst, uint32_t queuePair)
+LogGpNetwork::Way
+LogGpNetwork::MakeWay(std::vector<ChannelId>&& path, RankId src, RankId dst, uint32_t queuePair)
 {
-    std::vector<Way>& ways = m_ways[(static_cast<uint64_t>(src) << 32) | dst];
-    while (ways.size() <= queuePair)
+    Way way;
+    way.path = std::move(path);
+    for (const ChannelId channel : way.path)
     {
-        const auto number = static_cast<uint32_t>(ways.size());
-        Way way;
-        std::vector<ChannelId> back;
-        m_routes.FindPath(FlowIdentity{src, dst, number}, way.paths.emplace_back());
-        m_routes.FindPath(FlowIdentity{dst, src, number}, back);
-        for (const ChannelId channel : way.paths.front())
-        {
-            way.isScaleUp &= m_platform.IsScaleUp(channel);
-        }
-        if (way.isScaleUp)
-        {
-            way.paths = StripedPaths(src, dst);
-        }
-        for (size_t hop = 0; hop < back.size(); ++hop)
-        {
-            const bool isForwarded = hop + 1 < back.size();
-            way.ackLatency +=
-                m_platform.Delay(back[hop]) +
-                (isForwarded ? m_platform.nodeLatency[m_platform.Receiver(back[hop])] : 0);
-        }
-        ways.push_back(std::move(way));
+        way.isScaleUp &= m_platform.IsScaleUp(channel);
+        way.rate = std::min(way.rate, m_platform.Rate(channel));
     }
-    return ways[queuePair];
+    std::vector<ChannelId> back;
+    m_routes.FindPath(FlowIdentity{dst, src, queuePair}, back);
+    for (size_t hop = 0; hop < back.size(); ++hop)
+    {
+        const bool isForwarded = hop + 1 < back.size();
+        way.ackLatency +=
+            m_platform.Delay(back[hop]) +
+            (isForwarded ? m_platform.nodeLatency[m_platform.Receiver(back[hop])] : 0);
+    }
+    return way;
 }
 
-std::vector<std::vector<ChannelId>>
-LogGpNetwork::StripedPaths(RankId src, RankId dst)
+LogGpNetwork::Ways&
+LogGpNetwork::WaysOf(RankId src, RankId dst, uint32_t queuePair)
 {
-    std::vector<std::vector<ChannelId>> paths;
-    for (const ChannelId first : m_routes.FirstChannels(src, dst))
+    Ways& ways = m_ways[(static_cast<uint64_t>(src) << 32) | dst];
+    while (!ways.areSpread && ways.of.size() <= queuePair)
     {
-        std::vector<ChannelId>& path = paths.emplace_back(1, first);
-        while (m_platform.nodeRank[m_platform.Receiver(path.back())] != static_cast<int32_t>(dst))
+        const auto number = static_cast<uint32_t>(ways.of.size());
+        std::vector<ChannelId> path;
+        m_routes.FindPath(FlowIdentity{src, dst, number}, path);
+        ways.of.push_back(MakeWay(std::move(path), src, dst, number));
+        if (ways.of[0].isScaleUp && m_platform.routing.kind != RoutingKind::HOOK)
         {
-            const auto next = m_routes.NextChannels(dst, m_platform.Receiver(path.back()));
-            path.push_back(next[(paths.size() - 1) % next.size()]);
+            Spread(ways, src, dst);
         }
     }
-    return paths;
+    return ways;
+}
+
+void
+LogGpNetwork::Spread(Ways& ways, RankId src, RankId dst)
+{
+    std::vector<std::vector<ChannelId>> paths = m_routes.SpreadWays(src, dst);
+    if (paths.size() < 2)
+    {
+        return;
+    }
+    ways.areSpread = true;
+    ways.of.clear();
+    for (std::vector<ChannelId>& path : paths)
+    {
+        ways.of.push_back(MakeWay(std::move(path), src, dst, 0));
+        ways.rate += ways.of.back().rate;
+    }
 }
 
 ByteCount
@@ -106,7 +117,7 @@ LogGpNetwork::Post(const MessageRequest& request)
     {
         m_messages.resize(request.id + 1);
     }
-    m_messages[request.id] = Message{request, number, 0};
+    m_messages[request.id] = Message{request, number};
     if (m_figures.sendLatency == 0)
     {
         BecomeReady(request.id);
@@ -121,82 +132,100 @@ void
 LogGpNetwork::BecomeReady(uint64_t id)
 {
     Message& message = m_messages[id];
-    const Way& way = WayOf(message.request.src, message.request.dst, message.queuePair);
-    message.port = way.paths.front().front();
-    std::deque<MessageId>& queue = m_queue[message.port];
-    queue.push_back(static_cast<MessageId>(id));
+    const MessageRequest& request = message.request;
+    const Ways& ways = WaysOf(request.src, request.dst, message.queuePair);
+    if (!ways.areSpread)
+    {
+        message.unsent = message.undelivered = message.unacked = 1;
+        Enqueue(ways.of[message.queuePair],
+                Part{static_cast<MessageId>(id), message.queuePair, request.size});
+        return;
+    }
+    const std::vector<ByteCount> packets = PacketsOnWays(ways, request.size);
+    const auto parts = static_cast<uint32_t>(
+        std::count_if(packets.begin(), packets.end(), [](ByteCount count) { return count > 0; }));
+    message.unsent = message.undelivered = message.unacked = parts;
+    ByteCount left = request.size;
+    for (uint32_t i = 0; i < packets.size(); ++i)
+    {
+        if (packets[i] > 0)
+        {
+            const ByteCount size = std::min<ByteCount>(packets[i] * SCALE_UP_PAYLOAD, left);
+            left -= size;
+            Enqueue(ways.of[i], Part{static_cast<MessageId>(id), i, size});
+        }
+    }
+}
+
+std::vector<ByteCount>
+LogGpNetwork::PacketsOnWays(const Ways& ways, ByteCount size)
+{
+    const ByteCount packets = LineFormat::PacketsOf(size, SCALE_UP_PAYLOAD);
+    std::vector<ByteCount> share(ways.of.size());
+    ByteCount left = packets;
+    const auto give = [&](size_t i, ByteCount count) {
+        const ChannelId port = ways.of[i].path.front();
+        share[i] += count;
+        left -= count;
+        m_promised[port] = std::max(m_promised[port], m_loop.Now()) + count * PacketTime(port);
+    };
+    for (size_t i = 0; i < share.size(); ++i)
+    {
+        give(i, static_cast<ByteCount>(static_cast<Int128>(packets) * ways.of[i].rate / ways.rate));
+    }
+    const auto endOfOneMore = [this](const Way& way) {
+        const ChannelId port = way.path.front();
+        return std::max(m_promised[port], m_loop.Now()) + PacketTime(port);
+    };
+    while (left > 0)
+    {
+        const auto first =
+            std::min_element(ways.of.begin(), ways.of.end(), [&](const Way& a, const Way& b) {
+                return endOfOneMore(a) < endOfOneMore(b);
+            });
+        give(static_cast<size_t>(first - ways.of.begin()), 1);
+    }
+    return share;
+}
+
+TimePs
+LogGpNetwork::PacketTime(ChannelId channel) const
+{
+    return SerializationTime(ScaleUpLineBytes(SCALE_UP_PAYLOAD, m_platform.EfficiencyPpm(channel)),
+                             m_platform.Rate(channel),
+                             m_figures.rounding);
+}
+
+void
+LogGpNetwork::Enqueue(const Way& way, const Part& part)
+{
+    std::deque<Part>& queue = m_queue[way.path.front()];
+    queue.push_back(part);
     if (queue.size() == 1)
     {
-        Begin(queue.front());
+        Begin(part);
     }
 }
 
 void
-LogGpNetwork::Begin(MessageId id)
+LogGpNetwork::Begin(const Part& part)
 {
-    const Message& message = m_messages[id];
-    const MessageRequest& request = message.request;
-    const Way& way = WayOf(request.src, request.dst, message.queuePair);
-    const std::vector<ByteCount> ends = PieceEnds(way, request.size);
-    Moments last;
-    for (size_t i = 0; i < way.paths.size(); ++i)
-    {
-        const ByteCount piece = ends[i + 1] - ends[i];
-        if (piece > 0 || (request.size == 0 && i == 0))
-        {
-            const Moments moments = Carry(way, way.paths[i], piece);
-            last.sent = std::max(last.sent, moments.sent);
-            last.arrived = std::max(last.arrived, moments.arrived);
-        }
-    }
-    m_sentBytes[request.src] += request.size;
-    m_loop.ScheduleTimer(last.sent, m_sentHandler, id);
-    m_loop.ScheduleTimer(last.arrived + m_figures.receiveLatency, m_deliveredHandler, id);
-    m_loop.ScheduleTimer(last.arrived + way.ackLatency, m_ackedHandler, id);
-}
-
-std::vector<ByteCount>
-LogGpNetwork::PieceEnds(const Way& way, ByteCount size) const
-{
-    std::vector<ByteCount> ends{0};
-    if (way.paths.size() > 1)
-    {
-        double total = 0;
-        for (const std::vector<ChannelId>& path : way.paths)
-        {
-            total += static_cast<double>(m_platform.Rate(path.front()));
-        }
-        const auto packets =
-            static_cast<double>(LineFormat::PacketsOf(size, SCALE_UP_PAYLOAD)) / total;
-        double rate = 0;
-        for (size_t i = 0; i + 1 < way.paths.size(); ++i)
-        {
-            rate += static_cast<double>(m_platform.Rate(way.paths[i].front()));
-            const auto whole = static_cast<ByteCount>(std::llround(packets * rate));
-            ends.push_back(std::min<ByteCount>(size, whole * SCALE_UP_PAYLOAD));
-        }
-    }
-    ends.push_back(size);
-    return ends;
-}
-
-LogGpNetwork::Moments
-LogGpNetwork::Carry(const Way& way, const std::vector<ChannelId>& path, ByteCount size)
-{
+    const MessageRequest& request = m_messages[part.message].request;
+    const Way& way = WayOf(part);
     TimePs longest = 0;
     TimePs begin = m_loop.Now();
     TimePs sent = begin;
-    for (size_t hop = 0; hop < path.size(); ++hop)
+    for (size_t hop = 0; hop < way.path.size(); ++hop)
     {
-        const ChannelId channel = path[hop];
+        const ChannelId channel = way.path[hop];
         if (hop > 0)
         {
-            const ChannelId previous = path[hop - 1];
+            const ChannelId previous = way.path[hop - 1];
             begin +=
                 m_platform.Delay(previous) + m_platform.nodeLatency[m_platform.Receiver(previous)];
         }
         begin = std::max(begin, m_free[channel]);
-        const ByteCount line = MessageLine(way, channel, size);
+        const ByteCount line = MessageLine(way, channel, part.size);
         const TimePs held = SerializationTime(line, m_platform.Rate(channel), m_figures.rounding);
         longest = std::max(longest, held);
         m_free[channel] = begin + held;
@@ -206,37 +235,60 @@ LogGpNetwork::Carry(const Way& way, const std::vector<ChannelId>& path, ByteCoun
         }
         ChannelCounters& counters = m_counters[channel];
         counters.lineBytes += line;
-        counters.payloadBytes += size;
-        counters.deliveredPayloadBytes += size;
+        counters.payloadBytes += part.size;
+        counters.deliveredPayloadBytes += part.size;
         counters.busy += held;
     }
-    return {sent, begin + longest + m_platform.Delay(path.back())};
+    const TimePs arrived = begin + longest + m_platform.Delay(way.path.back());
+    const TimePs delivered = arrived + m_figures.receiveLatency;
+    m_sentBytes[request.src] += part.size;
+    m_loop.ScheduleTimer(sent, m_sentHandler, way.path.front());
+    m_loop.ScheduleTimer(delivered, m_deliveredHandler, part.message);
+    m_loop.ScheduleTimer(arrived + way.ackLatency, m_ackedHandler, part.message);
+}
+
+const LogGpNetwork::Way&
+LogGpNetwork::WayOf(const Part& part)
+{
+    const MessageRequest& request = m_messages[part.message].request;
+    return WaysOf(request.src, request.dst, part.way).of[part.way];
 }
 
 void
-LogGpNetwork::Sent(uint64_t id)
+LogGpNetwork::Sent(uint64_t port)
 {
-    std::deque<MessageId>& queue = m_queue[m_messages[id].port];
+    std::deque<Part>& queue = m_queue[port];
+    const MessageId id = queue.front().message;
     queue.pop_front();
     if (!queue.empty())
     {
         Begin(queue.front());
     }
-    m_listener->MessageSent(static_cast<MessageId>(id));
+    if (--m_messages[id].unsent == 0)
+    {
+        m_listener->MessageSent(id);
+    }
 }
 
 void
 LogGpNetwork::Delivered(uint64_t id)
 {
-    const MessageRequest& request = m_messages[id].request;
-    m_receivedBytes[request.dst] += request.size;
-    m_listener->MessageDelivered(request.id, request.size);
+    Message& message = m_messages[id];
+    if (--message.undelivered == 0)
+    {
+        const MessageRequest request = message.request;
+        m_receivedBytes[request.dst] += request.size;
+        m_listener->MessageDelivered(request.id, request.size);
+    }
 }
 
 void
 LogGpNetwork::Acked(uint64_t id)
 {
-    m_listener->MessageAcked(static_cast<MessageId>(id));
+    if (--m_messages[id].unacked == 0)
+    {
+        m_listener->MessageAcked(static_cast<MessageId>(id));
+    }
 }
 
 } // namespace ns3

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <unordered_map>
 #include <vector>
 
@@ -27,8 +28,9 @@ namespace ns3
  * is complete as long after it begins on the last link as it holds its slowest one. Bytes are line
  * bytes, so that headers count; acknowledgements, windows and queues of packets do not exist here.
  *
- * A message over scale-up links only is in as many pieces as its sender has first links to there,
- * in proportion to their rates and of whole packets, as a RoceNic stripes its packets.
+ * Where a NIC spreads a message's packets over several scale-up links, whole packets go over each
+ * in proportion to the ways' rates, what is left of them where they would end first. Each way's
+ * part is a piece of its own, and the message has left, or is there, when its last part has or is.
  */
 class LogGpNetwork : public MessageNetwork
 {
@@ -64,37 +66,52 @@ class LogGpNetwork : public MessageNetwork
     }
 
   private:
-    /// Ways of a pair of ranks; the acknowledgement's is summed up.
+    /// A way; the acknowledgement's is summed up.
     struct Way
     {
-        std::vector<std::vector<ChannelId>> paths; ///< One, or one for each first link.
+        std::vector<ChannelId> path;
         TimePs ackLatency{0};
-        bool isScaleUp{true}; ///< No link of it is Ethernet.
+        BitRate rate{std::numeric_limits<BitRate>::max()}; ///< Of its slowest link.
+        bool isScaleUp{true};                              ///< No link of it is Ethernet.
     };
 
-    /// A message and where it leaves.
+    /// Those of a pair of ranks: one a queue pair, or those that all its messages are spread over.
+    struct Ways
+    {
+        std::vector<Way> of;
+        bool areSpread{false};
+        BitRate rate{0}; ///< Of all together, where messages are spread.
+    };
+
+    /// A message, and how many of its parts are not there yet.
     struct Message
     {
         MessageRequest request{};
         uint32_t queuePair{0};
-        ChannelId port{0};
+        uint32_t unsent{0};
+        uint32_t undelivered{0};
+        uint32_t unacked{0};
     };
 
-    /// When a piece has left, and when it is complete at the far end.
-    struct Moments
+    /// What goes one way of a message.
+    struct Part
     {
-        TimePs sent{0};
-        TimePs arrived{0};
+        MessageId message{0};
+        uint32_t way{0}; ///< Of those of its pair of ranks.
+        ByteCount size{0};
     };
 
-    const Way& WayOf(RankId src, RankId dst, uint32_t queuePair);
-    std::vector<std::vector<ChannelId>> StripedPaths(RankId src, RankId dst);
+    Way MakeWay(std::vector<ChannelId>&& path, RankId src, RankId dst, uint32_t queuePair);
+    Ways& WaysOf(RankId src, RankId dst, uint32_t queuePair);
+    void Spread(Ways& ways, RankId src, RankId dst);
+    const Way& WayOf(const Part& part);
+    std::vector<ByteCount> PacketsOnWays(const Ways& ways, ByteCount size);
+    TimePs PacketTime(ChannelId channel) const;
     ByteCount MessageLine(const Way& way, ChannelId channel, ByteCount size) const;
     void BecomeReady(uint64_t id);
-    void Begin(MessageId id);
-    std::vector<ByteCount> PieceEnds(const Way& way, ByteCount size) const;
-    Moments Carry(const Way& way, const std::vector<ChannelId>& path, ByteCount size);
-    void Sent(uint64_t id);
+    void Enqueue(const Way& way, const Part& part);
+    void Begin(const Part& part);
+    void Sent(uint64_t port);
     void Delivered(uint64_t id);
     void Acked(uint64_t id);
 
@@ -103,12 +120,14 @@ class LogGpNetwork : public MessageNetwork
     EventLoop& m_loop;
     RouteTable m_routes;
     MessageListener* m_listener{nullptr};
-    std::unordered_map<uint64_t, std::vector<Way>> m_ways; ///< By pair, then queue pair.
+    std::unordered_map<uint64_t, Ways> m_ways; ///< By pair.
     /// By priority, then pair.
     std::array<std::unordered_map<uint64_t, uint32_t>, PRIORITIES> m_nextQueuePair;
     std::vector<TimePs> m_free; ///< Per channel.
-    /// Per channel: messages that leave there first, the one under way in front.
-    std::vector<std::deque<MessageId>> m_queue;
+    /// Per channel: when the packets end that spread messages were given to it with.
+    std::vector<TimePs> m_promised;
+    /// Per channel: what leaves there first, the one under way in front.
+    std::vector<std::deque<Part>> m_queue;
     std::vector<ChannelCounters> m_counters;
     std::vector<ByteCount> m_sentBytes;
     std::vector<ByteCount> m_receivedBytes;

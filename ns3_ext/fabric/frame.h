@@ -43,7 +43,8 @@ struct FrameNotes
     TimePs sentTime{NEVER_PS}; ///< When the data packet's first bit left its NIC.
     uint32_t receivedPsn{0};   ///< In a NAK under selective repeat: the packet that came instead.
     bool isTelemetryWanted{false};
-    uint8_t hops{0}; ///< Stamps made.
+    uint8_t hops{0};  ///< Stamps made.
+    uint64_t path{0}; ///< The ports that made them, as one number.
     std::array<TelemetryHop, MAX_TELEMETRY_HOPS> telemetry;
 };
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <map>
 #include <queue>
 #include <string>
 #include <utility>
@@ -323,6 +324,25 @@ RouteTable::FindPath(const FlowIdentity& flow, std::vector<ChannelId>& path)
         path.push_back(ways[Choose(walk, node, ways)]);
         node = m_platform.Receiver(path.back());
     }
+}
+
+std::vector<std::vector<ChannelId>>
+RouteTable::SpreadWays(RankId src, RankId dst)
+{
+    const NodeIndex end = m_platform.rankNode[dst];
+    std::vector<std::vector<ChannelId>> ways;
+    std::map<NodeIndex, size_t> passed;
+    for (const ChannelId first : FirstChannels(src, dst))
+    {
+        std::vector<ChannelId>& way = ways.emplace_back(1, first);
+        for (NodeIndex node = m_platform.Receiver(first); node != end;
+             node = m_platform.Receiver(way.back()))
+        {
+            const std::span<const ChannelId> nexts = NextChannels(dst, node);
+            way.push_back(nexts[passed[node]++ % nexts.size()]);
+        }
+    }
+    return ways;
 }
 
 std::vector<std::vector<ChannelId>>

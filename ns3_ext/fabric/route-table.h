@@ -61,6 +61,12 @@ class RouteTable
     std::span<const ChannelId> NextChannels(RankId dst, NodeIndex node);
 
     /**
+     * The ways that packets of a flow are spread over where its NIC chooses for each: one from each
+     * first channel, in their order. Those that lead through a node take its channels in turn.
+     */
+    std::vector<std::vector<ChannelId>> SpreadWays(RankId src, RankId dst);
+
+    /**
      * Every shortest way of a pair of ranks, in order of their channels' links.
      *
      * @throws ConfigError when there are more than `most`, or none.

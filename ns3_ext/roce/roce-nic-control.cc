@@ -68,6 +68,7 @@ RoceNic::ReportAck(QueuePair* queuePair,
     {
         report.roundTrip = report.now - ack.notes->sentTime;
         report.telemetry = {ack.notes->telemetry.data(), ack.notes->hops};
+        report.path = ack.notes->path;
     }
     flow->control->OnAck(report);
     if (ack.isMarked && isNotification)

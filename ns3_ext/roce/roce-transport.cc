@@ -2,8 +2,6 @@
 #include "roce-transport.h"
 
 #include <algorithm>
-#include <map>
-#include <span>
 
 namespace ns3
 {
@@ -107,25 +105,15 @@ RoceTransport::FindWays(QueuePair* queuePair)
 void
 RoceTransport::SpreadOverFirstChannels(QueuePair* queuePair)
 {
-    const std::span<const ChannelId> firsts =
-        m_routes.FirstChannels(queuePair->src, queuePair->dst);
-    if (firsts.size() < 2)
+    const std::vector<std::vector<ChannelId>> ways =
+        m_routes.SpreadWays(queuePair->src, queuePair->dst);
+    if (ways.size() < 2)
     {
         return;
     }
-    const NodeIndex end = m_platform.rankNode[queuePair->dst];
-    std::map<NodeIndex, size_t> passed; // Ways that lead through a node take its channels in turn.
-    for (const ChannelId first : firsts)
+    for (const std::vector<ChannelId>& way : ways)
     {
-        m_scratchPath.assign(1, first);
-        for (NodeIndex node = m_platform.Receiver(first); node != end;
-             node = m_platform.Receiver(m_scratchPath.back()))
-        {
-            const std::span<const ChannelId> nexts = m_routes.NextChannels(queuePair->dst, node);
-            m_scratchPath.push_back(nexts[passed[node]++ % nexts.size()]);
-        }
-        queuePair->ways.push_back(
-            Way{nullptr, StorePath(m_scratchPath), static_cast<uint16_t>(m_scratchPath.size())});
+        queuePair->ways.push_back(Way{nullptr, StorePath(way), static_cast<uint16_t>(way.size())});
     }
     queuePair->way = queuePair->ways.front();
     queuePair->isSprayed = true;

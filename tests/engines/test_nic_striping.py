@@ -10,11 +10,14 @@ from hypothesis import strategies as st
 
 from astra_py.api import one_collective
 from astra_py.config import load_scenario
+from astra_py.engines.analytic import AnalyticEngine
 from astra_py.engines.base import EngineColumns, ExitReason
+from astra_py.engines.packet import PacketEngine
 from astra_py.platforms.platform import NodeKind, Platform
 from nic_cases import DELAY_PS, LATENCY_PS, RATE_BPS, run_flow, transport
 
 GBPS = 10**9
+ENGINES = (PacketEngine(), AnalyticEngine())
 STRIPED = {"ns3::RoceNic::QpPolicy": "striped"}
 MOMENTS = ["message_posted_ps", "message_sent_ps", "message_delivered_ps", "message_acked_ps"]
 
@@ -102,6 +105,31 @@ def test_packets_share_switches_as_their_links_are_fast(rates: list[int]) -> Non
     counters = columns.counters
     assert counters["naks"] == counters["timeouts"] == counters["repeated_packets"] == 0
     assert counters["out_of_order_packets"] == counters["duplicate_packets"] == 0
+
+
+@pytest.mark.parametrize("rates", [[1000, 800, 800, 1000], [450, 450], [100, 900, 300]])
+@pytest.mark.parametrize("size", [0, 1, 4096, 5 * 4096 + 7, 256 << 20])
+def test_the_analytic_engine_spreads_messages_as_well(rates: list[int], size: int) -> None:
+    platform = nvswitches(rates)
+    packet, analytic = (run_flow(size, transport(), platform=platform, engine=engine) for engine in ENGINES)
+    for name in ("line_bytes", "payload_bytes"):
+        sums = [getattr(columns, f"channel_{name}").reshape(-1, 4).sum(axis=0) for columns in (packet, analytic)]
+        assert sums[0].tolist() == sums[1].tolist()
+    sent = analytic.channel_payload_bytes[0::4]
+    assert sent.sum() == size == analytic.rank_received_payload_bytes[1]
+    for share, rate in zip(sent.tolist(), rates, strict=True):
+        assert abs(share - size * rate / sum(rates)) <= len(rates) * 4096
+    # cutting through: a packet's time earlier, at the slowest link
+    slack = 8 * 2 * 4096 * 10**12 // (min(rates) * GBPS)
+    assert abs(int(packet.message_delivered_ps[0] - analytic.message_delivered_ps[0])) <= slack
+    assert analytic.message_sent_ps[0] <= analytic.message_delivered_ps[0] <= analytic.message_acked_ps[0]
+
+
+def test_short_messages_take_the_switch_that_is_free_first() -> None:
+    columns = run_flow(4096, transport(), messages=4, platform=nvswitches([800, 800]), engine=AnalyticEngine())
+    packet_ps = 8 * 4096 * 10**12 // (800 * GBPS)
+    assert columns.message_sent_ps.tolist() == [packet_ps, packet_ps, 2 * packet_ps, 2 * packet_ps]
+    assert columns.channel_payload_bytes[0::4].tolist() == [8192, 8192]
 
 
 def test_a_message_has_left_when_the_last_bit_of_all_its_packets_has() -> None:

@@ -8,7 +8,7 @@ import pytest
 from astra_py.collectives.schedule import EdgeOn
 from astra_py.config import load_scenario
 from astra_py.engines.base import AckPolicy, TimeRounding, TransportModel, WindowPolicy
-from astra_py.engines.resolve import engine_options, transport_model
+from astra_py.engines.resolve import control_warnings, engine_options, transport_model
 
 
 def model(*overrides: str) -> TransportModel:
@@ -154,7 +154,7 @@ def test_a_key_of_the_control_in_use_is_an_attribute(override: str, attribute: s
 def test_telemetry_is_hpccs() -> None:
     assert model().telemetry_bytes == 0
     assert model("transport.congestion_control=hpcc").telemetry_bytes == 42
-    assert model("transport.congestion_control=hpcc", "transport.hpcc.telemetry_size=0B").telemetry_bytes == 0
+    assert model("transport.congestion_control=hpcc", "transport.hpcc.telemetry_size=1B").telemetry_bytes == 1
 
 
 def test_striping_is_known_to_results() -> None:
@@ -178,3 +178,31 @@ def test_dctcp_marks_at_a_step() -> None:
     given = attributes("transport.congestion_control=dctcp", "switch.ecn_kmax=65kB")
     assert given == {**step, "ns3::FabricSwitch::EcnKmax": "65000"}
     assert attributes("transport.congestion_control=dctcp", "switch.ecn=false") == {"ns3::FabricSwitch::Ecn": "false"}
+
+
+@pytest.mark.parametrize(
+    ("overrides", "part"),
+    [
+        (("switch.ecn=false",), "'dcqcn' acts on marks"),
+        (("switch.ecn=false", "transport.congestion_control=dctcp"), "'dctcp' acts on marks"),
+        (("transport.congestion_control=hpcc", "platform.kind=ring", "platform.ranks=14"), "ways pass 6;"),
+        (("transport.congestion_control=hpcc", "platform.kind=torus", "platform.dims=8x8"), "ways pass 7;"),
+    ],
+)
+def test_what_a_control_never_gets_to_know(overrides: tuple[str, ...], part: str) -> None:
+    (text,) = control_warnings(load_scenario({}, overrides))
+    assert part in text
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        (),
+        ("switch.ecn=false", "transport.congestion_control=hpcc"),
+        ("transport.congestion_control=hpcc", "platform.kind=ring", "platform.ranks=13"),
+        ("transport.congestion_control=hpcc", "platform.kind=torus", "platform.dims=4x4x4"),
+        ("transport.congestion_control=none", "switch.ecn=false"),
+    ],
+)
+def test_controls_that_get_to_know_all(overrides: tuple[str, ...]) -> None:
+    assert control_warnings(load_scenario({}, overrides)) == ()

@@ -10,7 +10,8 @@ from astra_py.config import Scenario, load_scenario
 from astra_py.config.ns3 import mapped_attributes, to_ns3
 from astra_py.engines.resolve import transport_model
 
-CLASSES = ["ns3::RoceNic", "ns3::FabricSwitch", "ns3::Fabric", "ns3::FabricDevice"]
+CONTROLS = ["ns3::Dcqcn", "ns3::Hpcc", "ns3::Timely", "ns3::Swift", "ns3::Dctcp"]
+CLASSES = ["ns3::RoceNic", "ns3::FabricSwitch", "ns3::Fabric", "ns3::FabricDevice", *CONTROLS]
 
 
 @pytest.mark.parametrize("name", CLASSES)
@@ -89,6 +90,12 @@ def test_a_parameter_has_the_default_of_its_attribute(attribute: str) -> None:
     mapped = BY_NAME[attribute]
     default = mapped.rule.read(mapped.table.model_fields[mapped.field].default)
     assert as_number(to_ns3(mapped.rule, default, mapped.mapping)) == as_number(fields["default"])
+
+
+@pytest.mark.parametrize("name", [*CONTROLS, "ns3::FabricSwitch"])
+def test_every_attribute_is_a_parameter(name: str) -> None:
+    parameters = {attribute for attribute, _ in mapped_attributes(Scenario)}
+    assert {f"{name}::{attribute}" for attribute in native.attributes(name)} <= parameters
 
 
 def test_an_unknown_class_is_an_error() -> None:

@@ -9,6 +9,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from astra_py.api import one_collective as api_one_collective
+from astra_py.config import load_scenario
 from astra_py.platforms.platform import NodeKind, Platform
 from astra_py.results.checks import run_checks
 from astra_py.results.ideal import ideal_times
@@ -88,12 +90,25 @@ def test_several_scale_up_switches_of_an_accelerator_are_ways_of_packets() -> No
             )
         return Platform("machine", graph)
 
-    def has_packet_ways(platform: Platform) -> bool:
-        return replace(one_collective(ranks=2), platform=platform).has_packet_ways
+    def groups(platform: Platform) -> list[int]:
+        return replace(one_collective(ranks=2), platform=platform).channel_group.tolist()
 
-    assert has_packet_ways(machine(2, 0.9))
-    assert not has_packet_ways(machine(1, 0.9))
-    assert not has_packet_ways(machine(2, 0.0))
+    # of each link: up to the switch, and down from it; the same of every switch
+    assert groups(machine(2, 0.9)) == [0, 2, 1, 3] * 2
+    assert groups(machine(1, 0.9)) == [0, 1, 2, 3]
+    assert groups(machine(2, 0.0)) == list(range(8))
+
+
+@pytest.mark.parametrize("kind", ["dgx_a100", "dgx_h100"])
+def test_links_of_makers_machines_are_checked_one_by_one_on_ethernet(kind: str) -> None:
+    scenario = load_scenario({}, [f"platform.kind={kind}"])
+    result = api_one_collective(scenario, "all_to_all", 1 << 20).run()
+    checks = {check.name: check for check in result.checks}
+    links = result.columns("links")
+    ethernet = int(links["payload_bytes"][links["link_class"] != "nvlink"].sum())
+    assert checks["link_payload_bytes"].passed
+    assert checks["link_payload_bytes"].measured == int(links["payload_bytes"].sum()) > ethernet > 0
+    assert checks["speed"].passed
 
 
 def test_a_message_that_is_faster_than_its_links_delays_is_found(record: RunRecord) -> None:
