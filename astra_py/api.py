@@ -20,12 +20,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import astra_py
-from astra_py.collectives import DEFAULT_ALGORITHMS, SystemModel, declared_rank_bytes, lower
+from astra_py.collectives import DEFAULT_ALGORITHMS, declared_rank_bytes, lower
 from astra_py.collectives.lowering import at_endpoints, pools_of
 from astra_py.collectives.nics import nics_per_rank
 from astra_py.collectives.registry import require_algorithm, require_runnable
 from astra_py.collectives.schedule import PoolOrder
+from astra_py.collectives.system import SINGLE_FIELDS, WatchedSystem
 from astra_py.config import load_scenario
+from astra_py.config.collective import CollectiveConfig
 from astra_py.engines.base import TimeRounding
 from astra_py.engines.buffers import buffer_warnings, require_room, require_thresholds
 from astra_py.engines.capture import require_capturable
@@ -230,7 +232,7 @@ class Run:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What was taken from input files and what was not, and what was made of it, a sentence each."""
-        notes = (*self._read[1], *control_warnings(self.scenario), *self._switch_warnings)
+        notes = (*self._read[1], *control_warnings(self.scenario), *self._switch_warnings, *self._unused_keys)
         if (factors := self._slowness) is None:
             return notes
         slowest, rule = int(factors.argmax()), self.scenario.resolved()["system"]["stragglers"]
@@ -252,7 +254,13 @@ class Run:
     def warnings(self) -> tuple[str, ...]:
         """What a user may not expect, a sentence each; ``--strict`` takes them for errors."""
         left_out = (note for note in self.notes if note.startswith(_LEFT_OUT))
-        return (*left_out, *control_warnings(self.scenario), *self._routing_warnings, *self._switch_warnings)
+        return (
+            *left_out,
+            *control_warnings(self.scenario),
+            *self._routing_warnings,
+            *self._switch_warnings,
+            *self._unused_keys,
+        )
 
     @property
     def _routing_warnings(self) -> tuple[str, ...]:
@@ -294,13 +302,13 @@ class Run:
         return build.build()
 
     @cached_property
-    def system(self) -> SystemModel:
+    def system(self) -> WatchedSystem:
         """What the collectives know of their endpoints, and how they are to work."""
         scenario, transport = self.scenario, self.transport
         inside, between = (
             level_figures(self._measured_platform, transport, scenario.seed) if self._are_levels_used else (None, None)
         )
-        return SystemModel(
+        return WatchedSystem(
             admission=scenario.system.admission,
             channels=scenario.system.channels,
             protocol=scenario.system.protocol,
@@ -346,13 +354,30 @@ class Run:
     @cached_property
     def schedule(self) -> Schedule:
         """What the network sees."""
-        return lower(
+        return self._lowered[0]
+
+    @cached_property
+    def _lowered(self) -> tuple[Schedule, frozenset[str]]:
+        """The schedule, and the fields of the system that its algorithms looked at."""
+        schedule = lower(
             self.trace,
             self.algorithms,
             self.system,
             max_active_collectives=self.scenario.system.max_active_collectives,
             scheduling=PoolOrder[self.scenario.system.scheduling.upper()],
             rank_machine=self.platform.arrays().rank_machine,
+        )
+        return schedule, frozenset(self.system.looked_at)
+
+    @property
+    def _unused_keys(self) -> tuple[str, ...]:
+        """Keys of ``[collective]`` that were given and that no algorithm of the run has a use for."""
+        chosen, plain, used = self.scenario.collective, CollectiveConfig(), self._lowered[1]
+        names = {"rings": "rings", "piece_bytes": "tree_piece", "in_flight": "in_flight"}
+        return tuple(
+            f"{key} = {chosen.text(names[field])!r} changes nothing: no algorithm of this run has {what}"
+            for field, (key, what) in SINGLE_FIELDS.items()
+            if getattr(chosen, names[field]) != getattr(plain, names[field]) and field not in used
         )
 
     @cached_property

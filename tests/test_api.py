@@ -373,3 +373,21 @@ def test_even_and_uneven_all_to_all_of_equal_parts_agree() -> None:
     even, uneven = (one_collective(scenario, kind, 40_003).run() for kind in ("all_to_all", "all_to_all_v"))
     assert even.messages["delivered_ps"].tolist() == uneven.messages["delivered_ps"].tolist()
     assert even.collectives["busbw_GBps"][0] == pytest.approx(uneven.collectives["busbw_GBps"][0], rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "is_used"),
+    [
+        ("all_reduce", "collective.rings=2", True),
+        ("all_to_all", "collective.rings=2", False),
+        ("all_to_all", "collective.in_flight=2", True),
+        ("all_reduce", "collective.in_flight=2", False),
+        ("all_reduce", "collective.tree_piece=4KiB", False),
+    ],
+)
+def test_a_key_without_use_is_warned_of(kind: str, key: str, is_used: bool) -> None:
+    run = one_collective(load_scenario({}, ["platform.ranks=4", key]), kind, 40_000)
+    told = [warning for warning in run.warnings if warning.startswith(key.partition("=")[0])]
+    assert len(told) == (0 if is_used else 1)
+    assert set(told) <= set(run.notes)
+    assert all("changes nothing" in warning for warning in told)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from astra_py.collectives.schedule import EdgeOn, Template
 from astra_py.errors import ConfigError, did_you_mean
 
-__all__ = ["LevelFigures", "SystemModel"]
+__all__ = ["SINGLE_FIELDS", "LevelFigures", "SystemModel", "WatchedSystem"]
 
 #: A reduction of b bytes reads both operands and writes the sum.
 REDUCTION_PASSES = 3
@@ -150,3 +151,27 @@ class SystemModel:
                 "ps or more; a higher rate, or none, is allowed"
             )
         return np.array(times, dtype=np.int64)[inverse].reshape(size_bytes.shape)
+
+
+#: Fields that only some algorithms look at, each with its key and what those algorithms have.
+SINGLE_FIELDS = {
+    "rings": ("collective.rings", "rings"),
+    "piece_bytes": ("collective.tree_piece", "pieces"),
+    "in_flight": ("collective.in_flight", "a direct exchange"),
+}
+
+
+class WatchedSystem(SystemModel):
+    """A SystemModel that remembers which of :data:`SINGLE_FIELDS` somebody has looked at since it was made."""
+
+    looked_at: set[str]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "looked_at", set())
+        super().__post_init__()
+        self.looked_at.clear()
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in SINGLE_FIELDS:
+            object.__getattribute__(self, "looked_at").add(name)
+        return object.__getattribute__(self, name)
