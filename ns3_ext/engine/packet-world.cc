@@ -75,7 +75,7 @@ PacketWorld::PacketWorld(PlatformDescription platform,
     m_isOpen = true;
     try
     {
-        ApplyDefaults();
+        m_defaults.Apply(m_options.ns3Defaults);
         BuildNodes(figures);
     }
     catch (...)
@@ -118,7 +118,7 @@ PacketWorld::SimulatorDestroyed()
         m_fabric = nullptr;
     }
     m_simulator = nullptr;
-    RestoreDefaults();
+    m_defaults.Restore();
     s_isAlive = false;
 }
 
@@ -143,61 +143,6 @@ PacketWorld::TakeSimulator()
     loop.SetEventLimit(m_options.maxEvents);
     loop.SetTimeLimit(m_options.maxTime);
     Simulator::ScheduleDestroy(&PacketWorld::SimulatorDestroyed, this);
-}
-
-void
-PacketWorld::ApplyDefaults()
-{
-    for (const auto& [name, text] : m_options.ns3Defaults)
-    {
-        const size_t colons = name.rfind("::");
-        TypeId type;
-        if (colons == std::string::npos ||
-            !TypeId::LookupByNameFailSafe(name.substr(0, colons), &type))
-        {
-            throw ConfigError("ns3.defaults." + name + ": ns-3 has no such class");
-        }
-        const std::string attribute = name.substr(colons + 2);
-        bool isFound = false;
-        for (size_t i = 0; i < type.GetAttributeN() && !isFound; ++i)
-        {
-            const TypeId::AttributeInformation info = type.GetAttribute(i);
-            if (info.name != attribute)
-            {
-                continue;
-            }
-            isFound = true;
-            if ((info.flags & TypeId::ATTR_CONSTRUCT) == 0)
-            {
-                throw ConfigError("ns3.defaults." + name +
-                                  ": it is read-only, its value follows from the platform");
-            }
-            const Ptr<AttributeValue> value = info.checker->CreateValidValue(StringValue(text));
-            if (!value)
-            {
-                throw ConfigError("ns3.defaults." + name + ": ns-3 does not accept \"" + text +
-                                  "\"; allowed is " + info.checker->GetUnderlyingTypeInformation());
-            }
-            m_savedDefaults.push_back(SavedDefault{type, i, info.initialValue});
-            type.SetAttributeInitialValue(i, value);
-        }
-        if (!isFound)
-        {
-            throw ConfigError("ns3.defaults." + name + ": " + type.GetName() +
-                              " has no such attribute");
-        }
-    }
-}
-
-void
-PacketWorld::RestoreDefaults()
-{
-    while (!m_savedDefaults.empty())
-    {
-        SavedDefault& saved = m_savedDefaults.back();
-        saved.type.SetAttributeInitialValue(saved.index, saved.value);
-        m_savedDefaults.pop_back();
-    }
 }
 
 void

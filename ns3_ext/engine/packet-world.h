@@ -9,6 +9,7 @@
 #include "../roce/roce-transport.h"
 #include "../wire/packet-capture.h"
 #include "network-world.h"
+#include "ns3-defaults.h"
 #include "run-outcome.h"
 #include "transport-figures.h"
 
@@ -61,18 +62,8 @@ class PacketWorld : public NetworkWorld
     std::vector<uint32_t> NodeIds() const override;
 
   private:
-    /// An attribute default that is put back at the end.
-    struct SavedDefault
-    {
-        TypeId type;
-        size_t index;
-        Ptr<const AttributeValue> value;
-    };
-
     void TakeSimulator();
     void SimulatorDestroyed();
-    void ApplyDefaults();
-    void RestoreDefaults();
     void BuildNodes(const TransportFigures& figures);
     static Ptr<RoceNic> BuildNic(const TransportFigures& figures,
                                  const Ptr<CongestionControl>& control);
@@ -84,7 +75,7 @@ class PacketWorld : public NetworkWorld
 
     const PlatformDescription m_platform;
     const RunOptions m_options;
-    std::vector<SavedDefault> m_savedDefaults;
+    Ns3Defaults m_defaults;
     Ptr<FabricSimulatorImpl> m_simulator;
     Ptr<Fabric> m_fabric;
     std::vector<Ptr<Node>> m_nodes; ///< In order of the platform.

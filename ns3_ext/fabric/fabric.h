@@ -220,7 +220,7 @@ class Fabric : public Object
     }
 
   private:
-    // A frame's way (fabric.cc).
+    // A frame's way (fabric-frames.cc).
     void Enqueue(ChannelId port, Frame* frame);
     TimePs Transmit(ChannelId channel, Port& port, Frame* frame);
     void LeaveNode(ChannelId channel, Port& port, Frame& frame);
