@@ -113,8 +113,8 @@ def require_room(
 ) -> None:
     """Refuse buffers that the largest frame of a priority in use never fits in: it would be sent again for ever.
 
-    A lossy frame needs its size of ``switch.egress_alpha`` times what ports share, a lossless one that of the shared
-    part, the reserve or the headroom.
+    A lossy frame needs its size of ``switch.egress_alpha`` times what ports share, or of the reserve; a lossless one
+    of the shared part, the reserve or the headroom.
 
     Raises
     ------
@@ -130,16 +130,16 @@ def require_room(
     where = f"{scenario.source_path}: " if scenario.source_path else ""
     asked = scenario.switch.text("buffer")
     left = f"leaves {least:,} B to share at {arrays.node_names[worst]}"
-    in_use = {*priorities, ACK_PRIORITY}
-    if in_use - set(switch.lossless) and int(scenario.switch.egress_alpha * least) < frame:
+    # a reserve or a headroom of "auto" holds a frame
+    in_use, reserve = {*priorities, ACK_PRIORITY}, switch.reserve_bytes
+    lossy_room = min(int(scenario.switch.egress_alpha * least), least)
+    if in_use - set(switch.lossless) and 0 <= reserve < frame and lossy_room < frame:
         raise ConfigError(
             f"{where}switch.buffer: {asked!r} {left}, of which a lossy priority may have switch.egress_alpha = "
-            f"{scenario.switch.egress_alpha:g} times; allowed: room for a frame of {frame:,} B, with a larger buffer "
-            "or switch.egress_alpha, or less switch.reserve"
+            f"{scenario.switch.egress_alpha:g} times; allowed: room for a frame of {frame:,} B there or in "
+            "switch.reserve"
         )
-    # "auto" holds a frame
-    kept_for_one = [size for size in (switch.reserve_bytes, switch.headroom_bytes) if size >= 0]
-    if len(kept_for_one) == 2 and max(least, *kept_for_one) < frame:
+    if 0 <= reserve < frame and 0 <= switch.headroom_bytes < frame and least < frame:
         raise ConfigError(
             f"{where}switch.buffer: {asked!r} {left}, and neither switch.reserve nor switch.headroom holds a frame of "
             f"{frame:,} B; allowed: room for a frame in one of them"

@@ -137,7 +137,7 @@ def room(*overrides: str) -> None:
     require_room(scenario, switch_model(scenario), transport_model(scenario), line(), (0,))
 
 
-LOSSY, KEPT = "switch.pfc=false", 2 * 2 * 4278
+LOSSY = "switch.pfc=false"
 NOTHING_KEPT = ("switch.reserve=0B", "switch.headroom=0B")
 
 
@@ -146,7 +146,9 @@ NOTHING_KEPT = ("switch.reserve=0B", "switch.headroom=0B")
     [
         (),
         (LOSSY,),
-        (LOSSY, f"switch.buffer={KEPT + 4174}B"),
+        (LOSSY, "switch.buffer=1kB"),
+        (LOSSY, "switch.buffer=4174B", "switch.reserve=0B"),
+        (LOSSY, "switch.buffer=10kB", "switch.reserve=4174B", "switch.egress_alpha=1e-9"),
         (LOSSY, "switch.buffer=unlimited"),
         ("switch.buffer=1kB",),
         ("switch.buffer=4174B", *NOTHING_KEPT),
@@ -161,9 +163,9 @@ def test_buffers_that_a_frame_fits_in(overrides: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("overrides", "parts"),
     [
-        ((LOSSY, f"switch.buffer={KEPT + 4173}B"), ("leaves 4,173 B to share at n1", "a frame of 4,174 B")),
-        ((LOSSY, "switch.egress_alpha=1e-9"), ("'auto' leaves 32,000,000 B", "switch.egress_alpha = 1e-09 times")),
-        (("switch.lossless=[7]", "switch.buffer=10kB"), ("leaves 0 B to share",)),
+        ((LOSSY, "switch.buffer=4173B", "switch.reserve=0B"), ("leaves 4,173 B to share at n1", "a frame of 4,174 B")),
+        ((LOSSY, "switch.egress_alpha=1e-9", "switch.reserve=0B"), ("'auto' leaves 32,000,000 B", "= 1e-09 times")),
+        (("switch.lossless=[7]", "switch.buffer=10kB", "switch.reserve=4kB"), ("leaves 0 B to share",)),
         (
             ("switch.buffer=4173B", *NOTHING_KEPT),
             ("neither switch.reserve nor switch.headroom holds a frame of 4,174 B",),
@@ -181,8 +183,10 @@ def test_a_buffer_that_no_frame_fits_in_would_never_end_a_run(
 
 def test_a_run_is_refused_before_it_starts(tmp_path: Path) -> None:
     job = tmp_path / "job.toml"
-    job.write_text('[workload]\nkind = "dlrm"\npreset = "dlrm_s"\n[switch]\npfc = false\nbuffer = "20kB"\n')
-    with pytest.raises(ConfigError, match=r"job\.toml: switch\.buffer: '20kB' leaves 0 B"):
+    job.write_text(
+        '[workload]\nkind = "dlrm"\npreset = "dlrm_s"\n[switch]\npfc = false\nreserve = "0B"\nbuffer = "4kB"\n'
+    )
+    with pytest.raises(ConfigError, match=r"job\.toml: switch\.buffer: '4kB' leaves 4,000 B"):
         ap.load(job).run()
 
 
