@@ -30,7 +30,7 @@ test: lean
 
 full:
 	sh tools/set_up.sh full
-	$(full)/python -m pytest -m ""
+	$(full)/python -m pytest -m "" --hypothesis-profile=new
 
 interop:
 	sh tools/set_up.sh full

@@ -138,9 +138,8 @@ Fabric::Pick(uint64_t argument)
     {
         Frame* frame = port.source->NextFrame(priority);
         frame->channel = id;
-        const bool isLast = frame->isLast; // A lost frame is gone after Transmit.
         const TimePs end = Transmit(id, port, frame);
-        if (isLast)
+        if (frame->isLast)
         {
             port.source->LastFrameStarted(end);
         }
@@ -211,7 +210,8 @@ Fabric::Transmit(ChannelId channel, Port& port, Frame* frame)
         {
             port.device->NotifyDrop(*frame);
         }
-        Free(frame);
+        // It is on the wire, and in the buffer it came from, as long as any other.
+        m_loop->ScheduleArrival(end, channel, false, m_losses, reinterpret_cast<uint64_t>(frame));
         return end;
     }
     ScheduleArrival(channel, port, frame);

@@ -46,6 +46,7 @@ Fabric::GetTypeId()
 
 Fabric::Fabric()
     : m_arrivals(*this),
+      m_losses(*this),
       m_forwards(*this),
       m_cutThroughs(*this),
       m_picks(*this),
@@ -182,6 +183,12 @@ Fabric::Kick(ChannelId id)
         port.isPickPending = true;
         m_loop->SchedulePick(std::max(m_loop->Now(), port.busyUntil), id, m_picks);
     }
+}
+
+void
+Fabric::LostFrameHasLeft(uint64_t argument)
+{
+    Free(reinterpret_cast<Frame*>(argument));
 }
 
 void

@@ -231,6 +231,7 @@ class Fabric : public Object
     void CutThrough(uint64_t frame);
     void Pick(uint64_t port);
     void Free(Frame* frame);
+    void LostFrameHasLeft(uint64_t frame);
     bool IsLost(ChannelId channel, const Port& port) const;
     bool EndsAtPeer(const Frame& frame, const Port& port) const;
     bool WouldCutThroughLater(const Port& port, const Frame& frame) const;
@@ -271,6 +272,7 @@ class Fabric : public Object
     EventLoop* m_loop{nullptr};
     NextHop* m_nextHop{nullptr};
     MemberHandler<Fabric, &Fabric::Arrive> m_arrivals;
+    MemberHandler<Fabric, &Fabric::LostFrameHasLeft> m_losses;
     MemberHandler<Fabric, &Fabric::Forward> m_forwards;
     MemberHandler<Fabric, &Fabric::CutThrough> m_cutThroughs;
     MemberHandler<Fabric, &Fabric::Pick> m_picks;

@@ -137,3 +137,15 @@ def test_packets_that_overtake_are_acknowledged_one_by_one(ack: str) -> None:
     keys = ["platform.kind=leaf_spine", "platform.ranks=6", "platform.ranks_per_leaf=2", "platform.spines=2"]
     work = [Flow(src, dst, 150_000) for src in range(6) for dst in range(6) if src != dst]
     assert_sound(work, [*keys, "platform.routing=spray", "transport.congestion_control=none", f"transport.ack={ack}"])
+
+
+def test_a_run_that_ends_with_a_lost_frame_gives_its_room_back() -> None:
+    """The last frame of a run is one that a switch's link loses: it holds its room as long as it is sent."""
+    small = [Flow(5, 0, 1, messages=2), Flow(2, 0, 1, 1, 3), Flow(2, 4, 1, 1)]
+    platform = ["kind=zionex", "nodes=4", "accelerators_per_node=2", "link_rate=10Gbps", "link_delay=1ns"]
+    loss = ["switch_latency=0ns", "link_loss=0.02", "routing=enhanced_ecmp"]
+    transport = ["payload=64B", "congestion_control=none", "ack=every:3", "recovery=selective_repeat"]
+    keys = [f"platform.{key}" for key in (*platform, *loss)] + [f"transport.{key}" for key in transport]
+    assert_sound(
+        [Flow(2, 1, 150_000), *small], [*keys, "switch.pfc=false", "transport.qps_per_peer=per_message", "seed=0"]
+    )
