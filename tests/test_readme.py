@@ -98,3 +98,19 @@ def test_every_command_is_listed() -> None:
 def test_links_lead_somewhere(document: Path) -> None:
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", document.read_text()):
         assert (document.parent / target).exists(), target
+
+
+@pytest.mark.parametrize(
+    ("overrides", "time_us"),
+    [
+        ((), 5_993),
+        (("transport.preset=dcqcn_vendor",), 1_605),
+        (("transport.congestion_control=none",), 1_218),
+        (("platform.routing=spray",), 672),
+    ],
+)
+def test_a_leaf_for_each_node_takes_as_long_as_the_readme_says(overrides: tuple[str, ...], time_us: int) -> None:
+    keys = ("platform.ranks_per_leaf=8", *overrides)
+    result = astra_py.load(str(ROOT / "workloads" / "zionex_2x8.toml"), *keys).run()
+    assert int(result.iterations["time_us"][1]) == time_us
+    assert f"{time_us:,}" in README

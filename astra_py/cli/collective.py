@@ -62,7 +62,7 @@ def collective(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a size.")] = False,
     form: Annotated[str, typer.Option("--format", help="table, or nccl: the columns of nccl-tests.")] = "table",
-    is_quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    is_quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no warnings.")] = False,
 ) -> None:
     """Time one collective alone, all ranks joining at once: time, bandwidths, ideal and analytic time."""
     if form not in _FORMATS:
@@ -72,11 +72,12 @@ def collective(
     group = _group(kind, src, dst)
     wanted = _sizes(kind, sizes)
     rows = []
+    told: set[str] = set()
     settings = _settings(kind, scenario, list(overrides or []), algorithm, engine)
     if settings.platform.ranks == 1:
         raise ConfigError(f"platform.ranks = 1: {kind} has nobody to send to; allowed here: 2 or more")
     for size_bytes in wanted:
-        rows.append(_time_one(settings, kind, size_bytes, group, is_quiet=is_quiet))
+        rows.append(_time_one(settings, kind, size_bytes, group, told, is_quiet=is_quiet))
         if as_json:
             print_json(rows[-1:])
             sys.stdout.flush()
@@ -127,13 +128,17 @@ def _settings(
 
 
 def _time_one(
-    settings: Scenario, kind: str, size_bytes: int, group: tuple[int, ...] | None, *, is_quiet: bool
+    settings: Scenario, kind: str, size_bytes: int, group: tuple[int, ...] | None, told: set[str], *, is_quiet: bool
 ) -> dict[str, Any]:
-    """Run one size; a row under the public names of JSON."""
+    """Run one size; a row under the public names of JSON. What is not ``told`` yet is warned of."""
     from astra_py.api import one_collective
     from astra_py.results.rows import collective_rows, run_row
 
     run = one_collective(settings, kind, size_bytes, group, started=time.process_time())
+    for warning in run.warnings:
+        if not is_quiet and warning not in told:
+            print(f"warning: {warning}", file=sys.stderr)
+        told.add(warning)
     with progress(run.title, is_quiet=is_quiet) as tell:
         result = run.run(progress=tell)
     (row,) = collective_rows(result)

@@ -138,7 +138,8 @@ class Scenario(Table):
         if self.workload is None:
             where = f"{self._source_path}: " if self._source_path else ""
             raise ConfigError(
-                f"{where}workload: there is none, and a run needs one; give workload.file and workload.format"
+                f"{where}workload: there is none, and a run needs one; give workload.file and workload.format, "
+                "or time one collective with astra-py collective KIND --scenario FILE"
             )
         return self.workload
 

@@ -133,7 +133,8 @@ class SwitchConfig(Table):
     headroom: Annotated[int | None, QuantityRule(SIZE, most=_MOST_BUFFER, words={"auto": None})] = parameter(
         "auto",
         "Buffer kept for each ingress port and lossless priority in use, for what arrives after a PAUSE. 'auto': 2 x "
-        "delay x rate + 2 largest frames + switch.pfc_response_quanta, link by link, as astra-py headroom prints it.",
+        "delay x rate + 2 largest frames, headers included, + switch.pfc_response_quanta, link by link, as astra-py "
+        "headroom prints it.",
         source="IEEE 802.1Qbb, annex O",
         only=_IS_LOSSLESS,
         ns3=_attribute("Headroom", "B", auto="-1"),

@@ -104,3 +104,12 @@ def test_sendrecv_goes_from_rank_0_to_rank_1_and_may_be_empty(capsys: pytest.Cap
     assert json.loads(out)["packets"] == 1
     _, out, _ = run(capsys, "sendrecv", "--sizes", "1B", "--json")
     assert json.loads(out)["bottleneck_link"] == "rank0 -> switch0"
+
+
+def test_warnings_come_once_and_not_when_quiet(capsys: pytest.CaptureFixture[str]) -> None:
+    job = ("all_to_all", "--sizes", "64KiB,128KiB", "platform.kind=fat_tree", "platform.ranks=16")
+    code, _, err = run(capsys, *job, "platform.ecmp_seeds=common")
+    assert code == 0
+    assert err.count("warning: ") == 1
+    assert "platform.ecmp_seeds" in err
+    assert run(capsys, *job, "platform.ecmp_seeds=common", "--quiet")[2] == ""
