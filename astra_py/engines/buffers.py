@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from astra_py.config.switch import PRIORITIES
 from astra_py.engines.resolve import ecn_thresholds
 from astra_py.engines.wire import PFC_LINE_BYTES
 from astra_py.errors import ConfigError
@@ -36,6 +37,8 @@ __all__ = [
 ACK_PRIORITY = 7
 #: Shared part of a buffer of ``switch.buffer = "auto"`` (HPCC, SIGCOMM 2019, section 5.1: 32 MB).
 AUTO_SHARED_BYTES = 32_000_000
+#: Preamble, start delimiter and gap, and a pause quantum (IEEE 802.3, clause 4 and annex 31B).
+_FRAMING_BYTES, _QUANTUM_BITS = 20, 512
 
 
 def switch_ports(arrays: PlatformArrays) -> NDArray[np.int64]:
@@ -118,7 +121,8 @@ def require_room(
 
     Raises
     ------
-    ConfigError : names the key, the switch with least to share, the frame and the scenario's file.
+    ConfigError : names the key, the switch with least to share, the frame and the scenario's file; also for pauses that
+        are over before they can be sent again.
     """
     nodes = np.unique(np.stack([arrays.link_a, arrays.link_b], axis=1).ravel()[switch_ports(arrays)])
     if switch.buffer_bytes == 0 or not len(nodes):
@@ -130,6 +134,13 @@ def require_room(
     where = f"{scenario.source_path}: " if scenario.source_path else ""
     asked = scenario.switch.text("buffer")
     left = f"leaves {least:,} B to share at {arrays.node_names[worst]}"
+    keys = scenario.switch
+    shortest = -(-2 * 8 * (frame + _FRAMING_BYTES + PRIORITIES * PFC_LINE_BYTES) // _QUANTUM_BITS)
+    if keys.pfc and keys.lossless and keys.pause_quanta < shortest:
+        raise ConfigError(
+            f"{where}switch.pause_quanta: {keys.pause_quanta} quanta are over before a PAUSE that waits behind a frame "
+            f"of {frame:,} B is sent again, and lossless frames would be dropped; allowed: at least {shortest}"
+        )
     # a reserve or a headroom of "auto" holds a frame
     in_use, reserve = {*priorities, ACK_PRIORITY}, switch.reserve_bytes
     lossy_room = min(int(scenario.switch.egress_alpha * least), least)

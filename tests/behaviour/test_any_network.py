@@ -54,7 +54,7 @@ def switches(draw: st.DrawFn) -> list[str]:
         keys.append(f"switch.pfc={str(is_lossless).lower()}")
         if is_lossless:
             keys.append(f"switch.pfc_alpha={draw(st.sampled_from(['0.125', '1', '8']))}")
-            keys.append(f"switch.pause_quanta={draw(st.sampled_from(['32', '1000', '65535']))}")
+            keys.append(f"switch.pause_quanta={draw(st.sampled_from(['200', '1000', '65535']))}")
             keys.append(f"switch.pfc_response_quanta={draw(st.sampled_from(['0', '60']))}")
             keys.append(f"switch.lossless={draw(st.sampled_from(['all', '[0]', '[1,2]']))}")
     keys.append(f"switch.forwarding={draw(st.sampled_from(['store_and_forward', 'cut_through']))}")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import astra_py as ap
+from astra_py.api import one_collective
 from astra_py.cli.app import command
 from astra_py.config import load_scenario
 from astra_py.engines.buffers import (
@@ -252,3 +253,12 @@ def test_nodes_that_do_not_forward_keep_nothing() -> None:
     arrays = build_platform(load_scenario({}).platform).arrays()
     found = np.array(kept(arrays=arrays))
     assert (found > 0).tolist() == (arrays.node_kind == NodeKind.SWITCH).tolist()
+
+
+def test_pauses_that_are_over_before_they_can_be_sent_again_are_refused() -> None:
+    """Half of 160 quanta is 5,120 B of line: a frame of 4,194, and a PAUSE of each priority behind it."""
+    keys = ["platform.ranks=3", "transport.payload=4096B"]
+    run = one_collective(load_scenario({}, [*keys, "switch.pause_quanta=64"]), "all_reduce", 4096)
+    with pytest.raises(ConfigError, match=r"switch.pause_quanta: 64 quanta are over .*; allowed: at least 153"):
+        run.run()
+    one_collective(load_scenario({}, [*keys, "switch.pause_quanta=153"]), "all_reduce", 4096).run()
