@@ -13,8 +13,6 @@ namespace ns3
 namespace
 {
 
-/// A PAUSE frame on the line: 64 bytes, preamble and gap (IEEE 802.3, annex 31D).
-constexpr uint32_t PAUSE_LINE_BYTES = 84;
 /// Episodes that a run keeps; a table of more would be larger than anybody reads.
 constexpr size_t MOST_EPISODES = 1U << 20;
 

@@ -24,8 +24,6 @@ namespace
 
 /// A pause quantum (IEEE 802.3, annex 31B; 802.1Qbb).
 constexpr int64_t QUANTUM_BITS = 512;
-/// A PAUSE frame on the line: 64, preamble and gap (IEEE 802.3, annex 31D).
-constexpr ByteCount PAUSE_LINE = 84;
 /// Shorter pauses would fill the wire with their own refreshing: 8 priorities x 84 B, twice each.
 constexpr uint32_t LEAST_PAUSE_QUANTA = 32;
 constexpr ByteCount MOST_BYTES = ByteCount{1} << 50;
@@ -259,7 +257,7 @@ FabricSwitch::HeadroomOf(BitRate rate, TimePs delay, uint32_t largestFrame) cons
 ByteCount
 FabricSwitch::ReserveOf(uint32_t largestFrame) const
 {
-    return m_reserve >= 0 ? m_reserve : largestFrame + PAUSE_LINE;
+    return m_reserve >= 0 ? m_reserve : largestFrame + PAUSE_LINE_BYTES;
 }
 
 TimePs

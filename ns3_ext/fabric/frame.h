@@ -25,6 +25,9 @@ enum class FrameKind : uint8_t
 /// No channel: of a frame at the node that made it.
 constexpr ChannelId NO_CHANNEL = std::numeric_limits<ChannelId>::max();
 
+/// A PAUSE frame on the line: 64 bytes, preamble and gap (IEEE 802.3, annex 31D).
+constexpr uint32_t PAUSE_LINE_BYTES = 84;
+
 /// Number of priorities of a port; a larger one goes first.
 constexpr uint8_t PRIORITIES = 8;
 /// The queue of PAUSE frames: before all priorities, and never paused itself.
