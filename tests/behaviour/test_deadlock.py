@@ -59,7 +59,7 @@ def test_the_command_line_ends_with_three(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "ways.py").write_text(CLOCKWISE)
-    monkeypatch.setattr("astra_py.api.build_platform", lambda _: circle())
+    monkeypatch.setattr("astra_py.preparation.build_platform", lambda _: circle())
     hook = f"platform.routing_hook={tmp_path / 'ways.py'}:clockwise"
     with pytest.raises(SystemExit) as exit_of:
         command(
