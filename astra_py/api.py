@@ -198,6 +198,7 @@ class Run(Preparation):
             declared_bytes=self.declared_bytes,
             seed=options.seed,
             endpoint_delay_ps=options.endpoint_delay_ps,
+            compute_slowdown=options.compute_slowdown,
             max_active_collectives=scenario.system.max_active_collectives,
             engine=engine.name,
             columns=columns,
