@@ -3,9 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
 import hypothesis.strategies as st
 import numpy as np
 
+from astra_py.api import Run
+from astra_py.config import load_scenario
 from astra_py.workloads import CollectiveCall, FlowList, Trace, TraceBuilder
 from astra_py.workloads.flow_job import flow_call
 
@@ -62,3 +68,15 @@ def same(one: Trace, other: Trace) -> bool:
     """Whether two Traces are equal, label by label."""
     columns = one.to_pandas().equals(other.to_pandas())
     return columns and [call.name for call in one.calls] == [call.name for call in other.calls]
+
+
+class TraceRun(Run):
+    """A scenario whose work is ``trace``."""
+
+    def __init__(self, trace: Trace, *overrides: str, source: Mapping[str, Any] | None = None) -> None:
+        super().__init__(load_scenario(source or {}, overrides), alone=("sendrecv", 1, (0, 1)))
+        self._given = trace
+
+    @cached_property
+    def trace(self) -> Trace:
+        return self._given
