@@ -54,11 +54,11 @@ def load(source: str | Path | Mapping[str, Any], *overrides: str, routing_hook: 
 
     Raises
     ------
-    ConfigError : a key or value is not allowed, or the scenario has no workload; says where and what is allowed.
+    ConfigError : a key or value is not allowed, or the scenario has nothing to do; says where and what is allowed.
     """
     started = time.process_time()
     scenario = load_scenario(source, overrides)
-    scenario.require_workload()
+    scenario.require_work()
     return Run(scenario, started=started, routing_hook=routing_hook)
 
 
@@ -75,7 +75,7 @@ def one_collective(
 
     Parameters
     ----------
-    scenario : platform, transport and algorithms; its workload, if it has one, is not run.
+    scenario : platform, transport and algorithms; its workload, jobs and background, if it has any, are not run.
     kind : the collective.
     size_bytes : each rank's buffer; the whole array for all_gather and reduce_scatter. For all_to_all_v, of
         equal parts.

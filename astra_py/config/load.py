@@ -52,10 +52,15 @@ def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[st
         scenario = Scenario.model_validate(tree)
     except ValidationError as error:
         raise ConfigError(_listed(path, explain(error, Scenario))) from None
-    workload_path = None if scenario.workload is None else scenario.workload.input_path
-    if scenario.workload is not None and workload_path is not None and not workload_path.is_file():
-        problem = f"workload.file: {scenario.workload.file!r} is not a file; allowed: the path of a workload file"
-        raise ConfigError(_listed(path, [problem]))
+    workloads = {} if scenario.workload is None else {"workload": scenario.workload}
+    workloads |= {f"jobs.{name}.workload": job.workload for name, job in scenario.jobs.items() if job.workload}
+    problems = [
+        f"{key}.file: {str(workload.file)!r} is not a file; allowed: the path of a workload file"
+        for key, workload in workloads.items()
+        if workload.input_path is not None and not workload.input_path.is_file()
+    ]
+    if problems:
+        raise ConfigError(_listed(path, problems))
     scenario._source_path = path
     return scenario
 
@@ -73,14 +78,21 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _place_files(tree: dict[str, Any], folder: Path) -> None:
     """Take relative paths of a scenario file from its own folder."""
-    for table, key in (("workload", "file"), ("platform", "routing_hook"), ("pcap", "folder")):
-        values = tree.get(table)
+    tables = [(tree.get("workload"), "file"), (tree.get("platform"), "routing_hook"), (tree.get("pcap"), "folder")]
+    jobs = tree.get("jobs")
+    tables += [(job.get("workload"), "file") for job in _tables_in(jobs)]
+    for values, key in tables:
         if isinstance(values, dict) and isinstance(values.get(key), str) and values[key].strip() not in ("", "none"):
             values[key] = str(folder / values[key])
-    for values in tree.values():
-        for key, value in values.items() if isinstance(values, dict) else ():
+    for values in [*_tables_in(tree), *_tables_in(tree.get("background"))]:
+        for key, value in values.items():
             if isinstance(value, str) and value.startswith(FILE) and value != FILE:
                 values[key] = f"{FILE}{folder / value.removeprefix(FILE)}"
+
+
+def _tables_in(values: Any) -> list[dict[str, Any]]:
+    """The tables that a table holds."""
+    return [value for value in values.values() if isinstance(value, dict)] if isinstance(values, dict) else []
 
 
 def _apply(tree: dict[str, Any], override: str) -> None:
