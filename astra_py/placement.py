@@ -128,7 +128,7 @@ def _sizes(config: BackgroundConfig) -> FlowSizes:
 
 
 def _nic_rates(platform: Platform, seed: int, ranks: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Rate of each rank's NIC: of the first Ethernet link on its way to a rank half a list on, or else of the slowest."""
+    """Rate of each rank's NIC: the first Ethernet link's on its way to a rank half a list on, or else the slowest's."""
     count, arrays = len(ranks), platform.arrays()
     ptr, channels = route_paths(platform, seed, ranks, np.roll(ranks, -(count // 2)), np.zeros(count, dtype=np.int32))
     is_ethernet, rate = arrays.link_efficiency[channels // 2] == 0, arrays.link_rate_bps[channels // 2]

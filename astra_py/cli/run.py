@@ -42,7 +42,7 @@ def run(
     ] = None,
     is_overwritten: Annotated[bool, typer.Option("--overwrite", help="Write to --out whatever it holds.")] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object: iterations, collectives, phases, run.")
+        bool, typer.Option("--json", help="One JSON object: iterations, flows, collectives, phases, run.")
     ] = False,
     is_dry: Annotated[bool, typer.Option("--dry-run", help="Check everything, estimate the cost, do not run.")] = False,
     is_strict: Annotated[bool, typer.Option("--strict", help="Take warnings for errors.")] = False,
@@ -50,6 +50,7 @@ def run(
 ) -> None:
     """Simulate a training job and print iteration, compute, communication and what of it is exposed."""
     from astra_py.api import load
+    from astra_py.results.flow_report import flow_rows
     from astra_py.results.rows import collective_rows, iteration_rows, phase_rows, run_row
     from astra_py.results.store import require_free
 
@@ -79,6 +80,7 @@ def run(
     if as_json:
         rows = {
             "iterations": iteration_rows(result),
+            "flows": flow_rows(result),
             "collectives": collective_rows(result),
             "phases": phase_rows(result),
             "run": run_row(result),

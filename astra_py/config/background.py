@@ -83,8 +83,8 @@ class BackgroundConfig(Table):
     sizes: Annotated[str, SizesRule()] = parameter(
         "fixed",
         "Sizes of flows: all 'size', or drawn from a distribution: of web search (Alizadeh et al., DCTCP, SIGCOMM "
-        "2010) or of Hadoop (Roy et al., SIGCOMM 2015), both by the points in the traffic generator published with HPCC "
-        "(SIGCOMM 2019).",
+        "2010) or of Hadoop (Roy et al., SIGCOMM 2015), both by the points in the traffic generator published with "
+        "HPCC (SIGCOMM 2019).",
         only=_ONLY_POISSON,
     )
     size: Annotated[int, QuantityRule(SIZE, least=1, most=parse_size("1024TiB"))] = parameter(
