@@ -52,21 +52,31 @@ class BackgroundConfig(Table):
     ranks: Annotated[tuple[int, ...] | None, RanksRule(words={"all": None})] = parameter(
         "all", "Ranks that it is among, those of jobs or others."
     )
-    priority: Annotated[int, Count(most=6)] = parameter(0, "Priority of its flows, as of collectives; larger first.")
+    priority: Annotated[int, Count(most=6)] = parameter(
+        0, "Priority of its flows, as of collectives; larger first.", source="that of collectives"
+    )
     start: Annotated[int, QuantityRule(TIME, most=parse_time("1000s"))] = parameter(
-        "0ns", "When its first flows start."
+        "0ns", "When its first flows start.", source="with the jobs"
     )
     stop: Annotated[int | None, QuantityRule(TIME, least=1, most=parse_time("1000s"), words={"none": None})] = (
-        parameter("none", "The time from which no flow starts any more; must be given.", only=_ONLY_POISSON)
+        parameter(
+            "none",
+            "The time from which no flow starts any more; must be given.",
+            source="none is right",
+            only=_ONLY_POISSON,
+        )
     )
     rounds: Annotated[int, Count(least=1, most=10**6)] = parameter(
-        1, "How often all senders send.", only=_ONLY_IN_ROUNDS
+        1, "How often all senders send.", source="once", only=_ONLY_IN_ROUNDS
     )
     period: Annotated[int, QuantityRule(TIME, most=parse_time("1000s"))] = parameter(
-        "0ns", "Time from one round to the next.", only=_ONLY_IN_ROUNDS
+        "0ns", "Time from one round to the next.", source="all at once", only=_ONLY_IN_ROUNDS
     )
     senders: Annotated[int | None, Count(least=1, words={"all": None})] = parameter(
-        "all", "How many ranks send in a round, drawn anew for each; all but the receiver.", only=_ONLY_INCAST
+        "all",
+        "How many ranks send in a round, drawn anew for each; all but the receiver.",
+        source="all",
+        only=_ONLY_INCAST,
     )
     receiver: Annotated[int | None, Count(words={"drawn": None})] = parameter(
         "drawn",
