@@ -143,4 +143,5 @@ def _nic_rates(platform: Platform, seed: int, ranks: NDArray[np.int32]) -> NDArr
 def _account(name: str, config: BackgroundConfig, flows: FlowList) -> str:
     first, last = int(flows.start_ps.min()) / 1e6, int(flows.start_ps.max()) / 1e6
     when = f"all from {first:g} us" if first == last else f"starting from {first:g} to {last:g} us"
-    return f"{name}: {config.kind} of {len(flows):,} flows, {flows.total_bytes:,} B, {when}"
+    count = f"{len(flows):,} flow" if len(flows) == 1 else f"{len(flows):,} flows"
+    return f"{name}: {config.kind} of {count}, {flows.total_bytes:,} B, {when}"

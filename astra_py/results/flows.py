@@ -63,11 +63,16 @@ def check_flow_starts(record: RunRecord) -> Check:
 
 
 def _flows(record: RunRecord) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The message of each flow, and when the flow starts; i64[flows] twice."""
+    """The message of each flow, and when the flow starts by its list in the trace; i64[flows] twice."""
     schedule, columns = record.schedule, record.columns
     is_flow = np.array([template.is_flows for template in schedule.templates] + [False])
     message = np.flatnonzero(is_flow[schedule.instance_template[columns.message_instance]])
     message = message[np.lexsort((columns.message_op[message], columns.message_instance[message]))]
-    sender, _ = record.message_parts
-    delay = record.of_message([template.duration_ps for template in schedule.templates])
-    return message, columns.op_start_ps[sender[message]] + delay[message]
+    start = columns.op_start_ps[record.message_parts[0][message]]
+    instance = columns.message_instance[message]
+    for each in np.unique(instance).tolist():
+        flows = record.trace.calls[schedule.instance_call[each]].flows
+        assert flows is not None
+        mine = instance == each
+        start[mine] += flows.start_ps[columns.message_op[message[mine]]]
+    return message, start
