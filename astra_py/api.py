@@ -133,6 +133,15 @@ class Run(Preparation):
             self.require_sound()
             return estimate_run(self.schedule, self.routed_platform, self.transport, self.scenario.seed, route_paths)
 
+    def alone(self, job: str) -> Run:
+        """The same run with one of its jobs only, on the same ranks and from the same start.
+
+        Raises
+        ------
+        ConfigError : there is no such job.
+        """
+        return Run(self.scenario.job_alone(job), routing_hook=self._routing_hook)
+
     def network(self) -> NetworkInterface:
         """The scenario's network for a script to drive; see :class:`~astra_py.engines.network.NetworkInterface`.
 

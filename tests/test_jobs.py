@@ -12,6 +12,7 @@ import pytest
 
 import astra_py as ap
 from astra_py.errors import ConfigError, WorkloadError
+from astra_py.jobs_alone import job_slowdowns, slowdown_lines
 from small_job import LAYERS
 
 PLATFORM = """
@@ -74,6 +75,32 @@ def test_a_job_that_starts_when_the_other_is_over_is_as_if_alone(job: Path) -> N
     report = result.report()
     assert "job a, from 0.000 us on" in report
     assert "job b, from 10,000.000 us on" in report
+
+
+def test_slowdowns_are_times_over_those_alone(job: Path) -> None:
+    run = ap.load(tree(job, SPREAD + '[background.storm]\nkind = "permutation"\n'), "jobs.b.start=20us")
+    result = run.run()
+    slowdowns = job_slowdowns(run, result)
+    assert [each.job for each in slowdowns] == ["a", "b"]
+    for each, ranks in zip(slowdowns, ("0,4,8,12", "1,5,9,13"), strict=True):
+        assert each.time_ps == sum(times(result, each.job))
+        assert each.alone_time_ps == sum(alone(job, ranks))
+        assert each.slowdown == each.time_ps / each.alone_time_ps > 1
+    assert slowdown_lines(slowdowns)[0].split() == ["job", "time", "us", "alone", "us", "slowdown"]
+
+
+def test_a_workload_alone_is_without_its_background(job: Path) -> None:
+    run = ap.load(tree(job, '[background.storm]\nkind = "permutation"\n'))
+    (slowdown,) = job_slowdowns(run, run.run())
+    assert slowdown.alone_time_ps == ap.load(tree(job)).run().iterations["time_ps"].sum() < slowdown.time_ps
+
+
+def test_what_is_alone_already_or_not_there_is_refused(job: Path) -> None:
+    run = ap.load(tree(job))
+    with pytest.raises(ConfigError, match="alone already"):
+        job_slowdowns(run, run.run())
+    with pytest.raises(ConfigError, match="there is no job 'c'; allowed: a, b"):
+        ap.load(tree(job, APART)).alone("c")
 
 
 def test_all_tables_tell_jobs_apart(job: Path) -> None:

@@ -26,7 +26,7 @@ from astra_py.config.system import SystemConfig
 from astra_py.config.table import FieldError, Table, parameter
 from astra_py.config.transport import TransportConfig
 from astra_py.config.workload import WorkloadConfig
-from astra_py.errors import ConfigError
+from astra_py.errors import ConfigError, did_you_mean
 from astra_py.plugins import FILE, file_of
 from astra_py.units import TIME, format_rate, format_time, parse_time
 
@@ -164,6 +164,22 @@ class Scenario(Table):
         workload = self.jobs[job].workload or self.workload
         assert workload is not None
         return workload
+
+    def job_alone(self, job: str) -> Scenario:
+        """The same scenario with one of its jobs and nothing beside it.
+
+        Raises
+        ------
+        ConfigError
+            it has no such job.
+        """
+        known = list(self.jobs) or ([] if self.workload is None else [MAIN_JOB])
+        if job not in known:
+            raise ConfigError(
+                f"there is no job {job!r}; allowed: {', '.join(known) or 'none'}{did_you_mean(job, known)}"
+            )
+        jobs = {job: self.jobs[job]} if self.jobs else {}
+        return self.model_copy(update={"jobs": jobs, "background": {}})
 
     def require_work(self) -> None:
         """Refuse a scenario in which nothing is to be done.
