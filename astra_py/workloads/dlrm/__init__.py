@@ -12,13 +12,16 @@ from astra_py.workloads.dlrm.model import (
     EmbeddingTable,
     LayerTimes,
 )
+from astra_py.workloads.dlrm.plan import Plan
 from astra_py.workloads.dlrm.read import read_dlrm
-from astra_py.workloads.dlrm.shard import ShardingPlan, shard_table_wise, table_costs
+from astra_py.workloads.dlrm.shard import shard_table_wise, table_costs
+from astra_py.workloads.dlrm.sharding import TIERS, ShardError, Sharding, Tier
 from astra_py.workloads.dlrm.step_times import Roofline, StepTimes, fixed_times, roofline_times
 from astra_py.workloads.dlrm.training import dlrm_trace
 
 __all__ = [
     "DTYPE_BYTES",
+    "TIERS",
     "ComputeTimes",
     "DenseLayer",
     "DlrmJob",
@@ -27,9 +30,12 @@ __all__ = [
     "EmbeddingTable",
     "Exchanges",
     "LayerTimes",
+    "Plan",
     "Roofline",
-    "ShardingPlan",
+    "ShardError",
+    "Sharding",
     "StepTimes",
+    "Tier",
     "dlrm_trace",
     "fixed_times",
     "read_dlrm",

@@ -8,6 +8,7 @@ import math
 from astra_py.workloads.dlrm.dtypes import DTYPE_BYTES
 from astra_py.workloads.dlrm.exchanges import Exchanges
 from astra_py.workloads.dlrm.model import DlrmModel
+from astra_py.workloads.dlrm.sharding import Tier
 from astra_py.workloads.dlrm.step_times import StepTimes
 from astra_py.workloads.dlrm.text import rounded_size, span, widths
 
@@ -36,15 +37,16 @@ def plan_note(exchanges: Exchanges, memory_bytes: int) -> str:
     most, least = rounded_size(bytes_out.max()), rounded_size(bytes_out.min())
     sent = f"all-to-all-v bytes sent forward: {most} at most, {least} at least, max/min over ranks {plan.imbalance:.2f}"
     if math.isinf(plan.imbalance):
-        without = int((plan.tables == 0).sum())
+        without = int((plan.rank_shards == 0).sum())
         sent = f"{without} of {plan.ranks} ranks hold no table, the others send up to {most} forward"
+    tables = span(plan.rank_memory_bytes(Tier.HBM) / 1e9, ".4g")
     by_rank = ""
     if plan.ranks <= _MOST_RANKS_LISTED:
-        by_rank = "; sums of dims by rank: " + " ".join(map(str, plan.dims.tolist()))
+        by_rank = "; sums of dims by rank: " + " ".join(map(str, plan.rank_dims.tolist()))
     return (
-        f"table-wise sharding, costliest table first: {span(plan.tables)} tables a rank, "
-        f"sum of dims {span(plan.dims)}, "
-        f"{span(plan.memory_bytes / 1e9, '.4g')} GB of an accelerator's {memory_bytes / 1e9:g} GB; {sent}{by_rank}"
+        f"table-wise sharding, costliest table first: {span(plan.rank_shards)} tables a rank, "
+        f"sum of dims {span(plan.rank_dims)}, "
+        f"{tables} GB of an accelerator's {memory_bytes / 1e9:g} GB; {sent}{by_rank}"
     )
 
 
@@ -60,7 +62,7 @@ def volume_note(exchanges: Exchanges, index_exchange: str) -> str:
     """What a rank receives and sends in an iteration, with the closed forms; the same on every rank."""
     model, dtypes = exchanges.model, exchanges.model.dtypes
     elements = f"{model.local_batch} x {model.sum_of_dims}"
-    lookups = int(exchanges.plan.lookups.sum())
+    lookups = int(exchanges.plan.rank_lookups.sum())
     lengths = f"{model.local_batch * len(model.tables)} x {DTYPE_BYTES[dtypes.lengths]} B"
     reduced = [exchanges.dense(layer) for layer in (*model.bottom_layers, *model.top_layers)]
     scale = f", scaled by {exchanges.scale:g}" if exchanges.scale != 1 else ""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from astra_py.workloads.dlrm.dtypes import DTYPE_BYTES
 from astra_py.workloads.dlrm.model import DenseLayer, DlrmModel
-from astra_py.workloads.dlrm.shard import ShardingPlan
+from astra_py.workloads.dlrm.plan import Plan
 
 __all__ = ["Exchanges"]
 
@@ -36,7 +36,7 @@ class Exchanges:
     scale : factor on all bytes, rounded to nearest; what has bytes keeps at least one.
     """
 
-    plan: ShardingPlan
+    plan: Plan
     scale: float = 1.0
 
     @property
@@ -47,8 +47,8 @@ class Exchanges:
     def indices(self) -> NDArray[np.int64]:
         """i64[ranks, ranks]: bytes of indices and lengths."""
         plan, dtypes = self.plan, self.model.dtypes
-        column = plan.lookups * DTYPE_BYTES[dtypes.indices]
-        column = column + self.model.local_batch * plan.tables * DTYPE_BYTES[dtypes.lengths]
+        column = plan.rank_lookups * DTYPE_BYTES[dtypes.indices]
+        column = column + self.model.local_batch * plan.rank_shards * DTYPE_BYTES[dtypes.lengths]
         return np.tile(self._scaled(column), (plan.ranks, 1))
 
     def pooled(self) -> NDArray[np.int64]:
@@ -67,7 +67,7 @@ class Exchanges:
 
     def _vectors(self, dtype: str) -> NDArray[np.int64]:
         """i64[ranks]: bytes of one rank's samples' vectors from each rank's tables."""
-        return self._scaled(self.model.local_batch * self.plan.dims * DTYPE_BYTES[dtype])
+        return self._scaled(self.model.local_batch * self.plan.rank_dims * DTYPE_BYTES[dtype])
 
     def _scaled(self, size_bytes: NDArray[np.int64]) -> NDArray[np.int64]:
         if self.scale == 1:

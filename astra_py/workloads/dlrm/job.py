@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from astra_py.workloads.dlrm.account import model_note, plan_note, time_note, volume_note
 from astra_py.workloads.dlrm.exchanges import Exchanges
 from astra_py.workloads.dlrm.model import DlrmModel
+from astra_py.workloads.dlrm.plan import Plan
 from astra_py.workloads.dlrm.read import read_dlrm
-from astra_py.workloads.dlrm.shard import ShardingPlan, shard_table_wise
+from astra_py.workloads.dlrm.shard import shard_table_wise
 from astra_py.workloads.dlrm.step_times import Roofline, StepTimes, fixed_times, roofline_times
 from astra_py.workloads.dlrm.training import dlrm_trace
 
@@ -52,7 +53,7 @@ class DlrmJob:
         return model if self.config.local_batch is None else replace(model, local_batch=self.config.local_batch)
 
     @cached_property
-    def plan(self) -> ShardingPlan:
+    def plan(self) -> Plan:
         """Which rank holds which table.
 
         Raises

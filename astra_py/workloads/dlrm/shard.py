@@ -12,102 +12,15 @@ rates, so that a sweep over rates trains the same plan. What is balanced is the 
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from astra_py.units import INT64_MAX
 from astra_py.workloads.dlrm.dtypes import DTYPE_BYTES
 from astra_py.workloads.dlrm.model import DlrmModel, EmbeddingTable
+from astra_py.workloads.dlrm.plan import Plan
 from astra_py.workloads.dlrm.text import rounded_size
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["ShardingPlan", "shard_table_wise", "table_costs"]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ShardingPlan:
-    """Which rank holds which table, and what that means for each rank.
-
-    Attributes
-    ----------
-    model : whose tables these are.
-    ranks : number of ranks.
-    owner : i32[tables], the rank that holds each table.
-    """
-
-    model: DlrmModel
-    ranks: int
-    owner: NDArray[np.int32]
-
-    @cached_property
-    def tables(self) -> NDArray[np.int64]:
-        """i64[ranks]: number of tables."""
-        return self._per_rank([1] * len(self.owner))
-
-    @cached_property
-    def dims(self) -> NDArray[np.int64]:
-        """i64[ranks]: sum of the tables' dims."""
-        return self._per_rank([table.dim for table in self.model.tables])
-
-    @cached_property
-    def memory_bytes(self) -> NDArray[np.int64]:
-        """i64[ranks]: bytes of the tables."""
-        return self._per_rank([table.memory_bytes for table in self.model.tables])
-
-    @cached_property
-    def lookups(self) -> NDArray[np.int64]:
-        """i64[ranks]: rows that one rank's samples look up on each rank, in an iteration."""
-        return self._per_rank([table.lookups(self.model.local_batch) for table in self.model.tables])
-
-    @cached_property
-    def lookup_bytes(self) -> NDArray[np.int64]:
-        """i64[ranks]: bytes of the rows that all ranks' samples look up on each rank, in an iteration."""
-        samples = self.model.local_batch
-        return self._per_rank([table.lookups(samples) * table.row_bytes * self.ranks for table in self.model.tables])
-
-    @cached_property
-    def bytes_out(self) -> NDArray[np.int64]:
-        """i64[ranks]: bytes of pooled vectors that a rank sends to others in an iteration's forward all-to-all."""
-        size = DTYPE_BYTES[self.model.dtypes.forward_all_to_all]
-        return self.model.local_batch * self.dims * size * (self.ranks - 1)
-
-    @property
-    def imbalance(self) -> float:
-        """Largest over smallest of ``bytes_out``; infinite where a rank holds no table."""
-        largest, smallest = int(self.dims.max()), int(self.dims.min())
-        return largest / smallest if smallest else float("inf")
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row per table: table, rank, rows, dim, pooling, dtype, memory_bytes."""
-        import pandas as pd
-
-        tables = self.model.tables
-        return pd.DataFrame(
-            {
-                "table": [table.name for table in tables],
-                "rank": self.owner,
-                "rows": [table.rows for table in tables],
-                "dim": [table.dim for table in tables],
-                "pooling": [table.pooling for table in tables],
-                "dtype": [table.dtype for table in tables],
-                "memory_bytes": [table.memory_bytes for table in tables],
-            }
-        )
-
-    def _per_rank(self, figures: list[int]) -> NDArray[np.int64]:
-        if sum(figures) > INT64_MAX:
-            raise self.model.error(
-                f"the tables' figures add up to {sum(figures)} on {self.ranks} ranks, above 2^63 - 1"
-            )
-        total = np.zeros(self.ranks, dtype=np.int64)
-        np.add.at(total, self.owner, np.array(figures, dtype=np.int64))
-        return total
+__all__ = ["shard_table_wise", "table_costs"]
 
 
 def table_costs(model: DlrmModel) -> list[int]:
@@ -118,7 +31,7 @@ def table_costs(model: DlrmModel) -> list[int]:
     return [w * all_lookup + r * all_wire for w, r in zip(wire, lookup, strict=True)]
 
 
-def shard_table_wise(model: DlrmModel, ranks: int, memory_bytes: int) -> ShardingPlan:
+def shard_table_wise(model: DlrmModel, ranks: int, memory_bytes: int) -> Plan:
     """Assign each table to a rank.
 
     Parameters
@@ -167,7 +80,7 @@ def shard_table_wise(model: DlrmModel, ranks: int, memory_bytes: int) -> Shardin
         left[rank] -= sizes[index]
         for entry in (*full, (cost + costs[index], rank)):
             heapq.heappush(queue, entry)
-    return ShardingPlan(model=model, ranks=ranks, owner=owner)
+    return Plan.table_wise(model, ranks, owner)
 
 
 def _wire_bytes(model: DlrmModel, table: EmbeddingTable) -> int:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from astra_py.workloads.dlrm.dtypes import DTYPE_BYTES
 from astra_py.workloads.dlrm.model import ComputeTimes, DenseLayer, DlrmModel, LayerTimes
-from astra_py.workloads.dlrm.shard import ShardingPlan
+from astra_py.workloads.dlrm.plan import Plan
 
 if TYPE_CHECKING:
     from astra_py.hardware import Accelerator
@@ -125,7 +125,7 @@ def fixed_times(times: ComputeTimes, ranks: int) -> StepTimes:
     )
 
 
-def roofline_times(plan: ShardingPlan, roofline: Roofline) -> StepTimes:
+def roofline_times(plan: Plan, roofline: Roofline) -> StepTimes:
     """Times that follow from the model, the plan and an accelerator.
 
     Raises
@@ -135,7 +135,7 @@ def roofline_times(plan: ShardingPlan, roofline: Roofline) -> StepTimes:
     model = plan.model
     compute = model.dtypes.compute
     flops, size_bytes = _interaction_work(model)
-    lookup = [roofline.time_ps(0, int(rows), compute) for rows in plan.lookup_bytes]
+    lookup = [roofline.time_ps(0, int(rows), compute) for rows in plan.rank_lookup_bytes]
     return StepTimes(
         lookup_ps=np.array(lookup, dtype=np.int64),
         update_ps=np.array(lookup, dtype=np.int64),
