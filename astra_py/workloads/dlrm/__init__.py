@@ -4,6 +4,7 @@
 from astra_py.workloads.dlrm.dtypes import DTYPE_BYTES
 from astra_py.workloads.dlrm.exchanges import Exchanges
 from astra_py.workloads.dlrm.job import DlrmJob
+from astra_py.workloads.dlrm.memory import Memory
 from astra_py.workloads.dlrm.model import (
     ComputeTimes,
     DenseLayer,
@@ -14,7 +15,7 @@ from astra_py.workloads.dlrm.model import (
 )
 from astra_py.workloads.dlrm.plan import Plan
 from astra_py.workloads.dlrm.read import read_dlrm
-from astra_py.workloads.dlrm.shard import shard_table_wise, table_costs
+from astra_py.workloads.dlrm.sharders import shard, shard_table_wise
 from astra_py.workloads.dlrm.sharding import TIERS, ShardError, Sharding, Tier
 from astra_py.workloads.dlrm.step_times import Roofline, StepTimes, fixed_times, roofline_times
 from astra_py.workloads.dlrm.training import dlrm_trace
@@ -30,6 +31,7 @@ __all__ = [
     "EmbeddingTable",
     "Exchanges",
     "LayerTimes",
+    "Memory",
     "Plan",
     "Roofline",
     "ShardError",
@@ -40,6 +42,6 @@ __all__ = [
     "fixed_times",
     "read_dlrm",
     "roofline_times",
+    "shard",
     "shard_table_wise",
-    "table_costs",
 ]
