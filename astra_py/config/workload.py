@@ -9,8 +9,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
+from astra_py.config.dlrm_sharding import DlrmSharding
 from astra_py.config.rules import Choice, Count, Number, QuantityRule, Registered, Text, WordRule
-from astra_py.config.table import Condition, FieldError, Table, parameter
+from astra_py.config.table import Condition, FieldError, parameter
 from astra_py.units import TIME, parse_time
 
 __all__ = ["WorkloadConfig", "dlrm_presets"]
@@ -48,7 +49,7 @@ class DlrmPresetRule(WordRule):
         return Choice(*dlrm_presets(), *self.words).read(value)
 
 
-class WorkloadConfig(Table):
+class WorkloadConfig(DlrmSharding):
     """What the ranks do: a training job from a file of the field, or a DLRM from its model's description."""
 
     key: ClassVar[str] = "workload"

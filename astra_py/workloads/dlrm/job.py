@@ -7,18 +7,26 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from astra_py.errors import WorkloadError
 from astra_py.workloads.dlrm.account import model_note, plan_note, time_note, volume_note
 from astra_py.workloads.dlrm.exchanges import Exchanges
+from astra_py.workloads.dlrm.memory import Memory, require_room
 from astra_py.workloads.dlrm.model import DlrmModel
 from astra_py.workloads.dlrm.plan import Plan
+from astra_py.workloads.dlrm.plan_files import read_plan
 from astra_py.workloads.dlrm.read import read_dlrm
-from astra_py.workloads.dlrm.sharders import shard_table_wise
+from astra_py.workloads.dlrm.sharders import Rates, find_plan, shard
+from astra_py.workloads.dlrm.sharders.rates import platform_rates
+from astra_py.workloads.dlrm.sharding import Sharding
 from astra_py.workloads.dlrm.step_times import Roofline, StepTimes, fixed_times, roofline_times
 from astra_py.workloads.dlrm.training import dlrm_trace
 
 if TYPE_CHECKING:
     from astra_py.config import WorkloadConfig
     from astra_py.hardware import Accelerator
+    from astra_py.platforms import PlatformArrays
     from astra_py.workloads.trace import Trace
 
 __all__ = ["DlrmJob"]
@@ -33,11 +41,14 @@ class DlrmJob:
     config : the scenario's ``[workload]``, of kind ``"dlrm"``.
     ranks : number of ranks.
     accelerator : what each rank computes with.
+    platform : where the ranks are: who shares a machine, and at which rates they reach each other. Without one, each
+        rank has a machine of its own, and a search for a plan is not possible.
     """
 
     config: WorkloadConfig
     ranks: int
     accelerator: Accelerator
+    platform: PlatformArrays | None = None
 
     @cached_property
     def model(self) -> DlrmModel:
@@ -54,13 +65,45 @@ class DlrmJob:
 
     @cached_property
     def plan(self) -> Plan:
-        """Which rank holds which table.
+        """Which rank holds what of which table.
 
         Raises
         ------
-        WorkloadError : the tables do not fit.
+        WorkloadError : the tables do not fit, or the file of a plan is not understood.
         """
-        return shard_table_wise(self.model, self.ranks, self.accelerator.memory_bytes)
+        config, memory = self.config, self.memory
+        if config.plan is not None:
+            plan = read_plan(config.plan, self.model, self.ranks)
+            require_room(plan, memory)
+            return plan
+        if config.sharder == "planner":
+            return find_plan(self.model, memory, self.rates, min_shard_dim=config.min_shard_dim)[0].plan
+        return shard(
+            self.model,
+            memory,
+            sharder=config.sharder,
+            sharding=Sharding(config.sharding),
+            min_shard_dim=config.min_shard_dim,
+        )
+
+    @cached_property
+    def memory(self) -> Memory:
+        """What the ranks have for tables."""
+        machines = np.arange(self.ranks, dtype=np.int32) if self.platform is None else self.platform.rank_machine
+        return Memory(hbm_bytes=self.accelerator.memory_bytes, machines=machines, host_bytes=self.config.host_memory)
+
+    @cached_property
+    def rates(self) -> Rates:
+        """What a rank reaches, as sharders weigh it.
+
+        Raises
+        ------
+        WorkloadError : the job has no platform.
+        """
+        if self.platform is None:
+            raise WorkloadError(f"{self.model.source}: workload.sharder = 'planner' needs a platform")
+        memory = self.accelerator.memory_bandwidth_Bps * self.config.memory_efficiency
+        return platform_rates(self.platform, hbm_Bps=memory, host_Bps=memory)
 
     @cached_property
     def times(self) -> StepTimes:
