@@ -90,6 +90,12 @@ class DlrmTraining(Table):
         source="MAD-Max (Hsia et al., ISCA 2024) counts one pass",
         only=ONLY_DLRM,
     )
+    interaction_time: Annotated[str, Choice("roofline", "none")] = parameter(
+        "roofline",
+        "Whether the interaction takes the time of its arithmetic and memory, or none, for comparison with models that "
+        "leave it out.",
+        only=ONLY_DLRM,
+    )
     flops_efficiency: Annotated[float, Number(least=0, most=1, is_least_allowed=False)] = parameter(
         0.705,
         "Share of the accelerator's peak arithmetic that a DLRM's dense layers reach.",

@@ -85,7 +85,8 @@ class DlrmJob:
 
         Raises
         ------
-        ConfigError : the accelerator cannot compute in the model's type, or an optimiser is given for fixed times.
+        ConfigError : the accelerator cannot compute in the model's type, or the model's file fixes times that the
+            scenario decides otherwise.
         """
         return self._times_of(self.batches.local)
 
@@ -95,9 +96,9 @@ class DlrmJob:
 
         Raises
         ------
-        ConfigError : an optimiser is given for fixed times.
+        ConfigError : the model's file fixes times that the scenario decides otherwise.
         """
-        self._require_optimizers()
+        self._require_undecided()
         times = dense_step_times(self.model, self.exchanges.replicated, self.config.optimizer, self._roofline)
         return {name: round(time * exact(self.config.compute_scale)) for name, time in times.items()}
 
@@ -155,20 +156,24 @@ class DlrmJob:
         return Exchanges(self.plan, self.config.comm_scale, batch, self.config.volumes)
 
     def _times_of(self, batch: NDArray[np.int64]) -> StepTimes:
-        self._require_optimizers()
+        self._require_undecided()
         if self.model.times is not None:
             times = fixed_times(self.model.times, batch, self.model.local_batch)
         else:
             times = roofline_times(self.plan, self._roofline, batch, self.config.embedding_optimizer)
+            if self.config.interaction_time == "none":
+                none = np.zeros(self.ranks, dtype=np.int64)
+                times = replace(times, interaction_forward_ps=none, interaction_backward_ps=none)
         return times if self.config.compute_scale == 1 else times.scaled(self.config.compute_scale)
 
-    def _require_optimizers(self) -> None:
-        """Refuse an optimiser where the model's file says what its steps take."""
+    def _require_undecided(self) -> None:
+        """Refuse what decides times where the model's file has them."""
         if self.model.times is None:
             return
         for key, value, default in (
             ("optimizer", self.config.optimizer, "none"),
             ("embedding_optimizer", self.config.embedding_optimizer, "one_pass"),
+            ("interaction_time", self.config.interaction_time, "roofline"),
         ):
             if value != default:
                 raise ConfigError(
