@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from astra_py.config.condition import AllOf, Condition
+from astra_py.config.dlrm_training import ONLY_DLRM
 from astra_py.config.rules import Choice, Count, QuantityRule, Text, WordRule
 from astra_py.config.table import Table, parameter
 from astra_py.units import SIZE, parse_size
 
 __all__ = ["DlrmSharding", "table_files"]
 
-_ONLY_DLRM = Condition("kind", "workload.kind = 'dlrm'", lambda kind: kind == "dlrm")
-_ONLY_WITHOUT_PLAN = AllOf(_ONLY_DLRM, Condition("plan", "workload.plan = 'none'", lambda plan: plan is None))
+_ONLY_WITHOUT_PLAN = AllOf(ONLY_DLRM, Condition("plan", "workload.plan = 'none'", lambda plan: plan is None))
 _ONLY_ONE_WAY = AllOf(
     _ONLY_WITHOUT_PLAN,
     Condition("sharder", "workload.sharder = 'greedy' or 'karmarkar_karp'", lambda sharder: sharder != "planner"),
@@ -44,7 +44,7 @@ class DlrmSharding(Table):
         "none",
         "A sharding plan to use, in place of a sharder: CSV or JSON as astra-py plan writes them, TorchRec's as our "
         "exporter writes it, or TorchRec's printed form. Relative paths are taken as those of workload.file.",
-        only=_ONLY_DLRM,
+        only=ONLY_DLRM,
     )
     sharder: Annotated[str, Choice("greedy", "karmarkar_karp", "planner")] = parameter(
         "greedy",
@@ -67,7 +67,7 @@ class DlrmSharding(Table):
         "Memory of a machine's host that its ranks share for tables that the accelerators have no room for; with 0 B "
         "all tables are in the accelerators' own.",
         source="tables in HBM alone",
-        only=_ONLY_DLRM,
+        only=ONLY_DLRM,
     )
 
     @property

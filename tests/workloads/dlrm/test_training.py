@@ -11,7 +11,7 @@ import pytest
 
 from astra_py.errors import WorkloadError
 from astra_py.workloads import NodeKind, Trace
-from astra_py.workloads.dlrm import Exchanges, Roofline, dlrm_trace, roofline_times, shard_table_wise
+from astra_py.workloads.dlrm import Exchanges, MicroBatch, Roofline, dlrm_trace, roofline_times, shard_table_wise
 from dlrm_cases import A100, SMALL, job
 
 RANKS = 3
@@ -21,7 +21,8 @@ TIMES = roofline_times(PLAN, Roofline(accelerator=A100, flops_efficiency=1.0, me
 
 @cache
 def small_trace(index_exchange: str = "in_step", iterations: int = 3) -> Trace:
-    return dlrm_trace(Exchanges(PLAN), TIMES, iterations=iterations, index_exchange=index_exchange)
+    whole = Exchanges(PLAN)
+    return dlrm_trace(whole, [MicroBatch(whole, TIMES)], iterations=iterations, index_exchange=index_exchange)
 
 
 @cache
@@ -169,4 +170,4 @@ def test_astra2020_computes_what_its_file_computes() -> None:
 
 def test_no_iterations() -> None:
     with pytest.raises(WorkloadError, match=r"small\.toml: iterations = 0; at least 1 is allowed"):
-        dlrm_trace(Exchanges(PLAN), TIMES, iterations=0)
+        small_trace(iterations=0)
