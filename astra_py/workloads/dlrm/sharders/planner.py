@@ -46,6 +46,7 @@ _WAYS = (
     (Sharding.TABLE_ROW_WISE, Sharding.ROW_WISE),
     (Sharding.ROW_WISE,),
 )
+_WHOLE = "every table whole"
 _MOST_IMPROVEMENTS = 12
 _FINALISTS = 3
 _FEMTOSECONDS = 1e15
@@ -99,8 +100,11 @@ def find_plan(
     ranked = sorted(search.found, key=lambda proposal: proposal.seconds)
     if judge is None:
         return ranked
-    finalists = [replace(proposal, judged_ps=judge(proposal.plan)) for proposal in ranked[:_FINALISTS]]
-    return sorted(finalists, key=lambda proposal: proposal.judged_ps) + ranked[_FINALISTS:]
+    # what is simplest is judged too, so that one sees what dividing tables gains
+    chosen = [each for i, each in enumerate(ranked) if i < _FINALISTS or each.title == _WHOLE]
+    finalists = [replace(proposal, judged_ps=judge(proposal.plan)) for proposal in chosen]
+    others = [proposal for proposal in ranked if proposal not in chosen]
+    return sorted(finalists, key=lambda proposal: proposal.judged_ps) + others
 
 
 class _Search:
@@ -130,7 +134,7 @@ class _Search:
     def enumerate(self) -> Iterator[tuple[str, list[Division]]]:
         """Yield titles, and a division of each table."""
         whole = Division(Sharding.TABLE_WISE)
-        yield "every table whole", [whole] * len(self.model.tables)
+        yield _WHOLE, [whole] * len(self.model.tables)
         for replicated, ways, multiple in product((False, True), _WAYS, _MULTIPLES):
             also = ", small ones on all ranks" if replicated else ""
             title = f"tables above {multiple:g} of a rank's mean load {ways[0]}{also}"
