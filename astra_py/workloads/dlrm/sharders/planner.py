@@ -136,8 +136,8 @@ class _Search:
         whole = Division(Sharding.TABLE_WISE)
         yield _WHOLE, [whole] * len(self.model.tables)
         for replicated, ways, multiple in product((False, True), _WAYS, _MULTIPLES):
-            also = ", small ones on all ranks" if replicated else ""
-            title = f"tables above {multiple:g} of a rank's mean load {ways[0]}{also}"
+            also = ", small ones data_parallel" if replicated else ""
+            title = f"tables above {multiple:g} of the mean load divided, {ways[0]} first{also}"
             yield title, self.divided(ways, multiple, replicated=replicated)
 
     def divided(self, ways: Sequence[Sharding], multiple: float, *, replicated: bool) -> list[Division]:
