@@ -17,7 +17,11 @@ PRESET = "workload.preset=dlrm_s"
 
 BAD = {
     "kind unknown": (("workload.kind=dlmr",), "workload.kind: 'dlmr'", "did you mean 'dlrm'?", "'file' or 'dlrm'"),
-    "no model": ((DLRM,), "workload.file: missing", "astra2020, criteo_1tb_torchrec, criteo_terabyte, dlrm_a, dlrm_a_net, dlrm_f, dlrm_i, dlrm_s"),
+    "no model": (
+        (DLRM,),
+        "workload.file: missing",
+        "astra2020, criteo_1tb_torchrec, criteo_terabyte, dlrm_a, dlrm_a_net, dlrm_f, dlrm_i, dlrm_s",
+    ),
     "preset unknown": ((DLRM, "workload.preset=dlrm_b"), "workload.preset: 'dlrm_b'", "did you mean 'dlrm_", "'none'"),
     "preset of a file job": (
         (PRESET, "workload.file=x"),

@@ -5,6 +5,7 @@ from astra_py.workloads.dlrm.batches import Batches, equal_batches, shared_batch
 from astra_py.workloads.dlrm.dtypes import DTYPE_BYTES
 from astra_py.workloads.dlrm.exchanges import Exchanges
 from astra_py.workloads.dlrm.job import DlrmJob
+from astra_py.workloads.dlrm.memory import Memory
 from astra_py.workloads.dlrm.model import (
     ComputeTimes,
     DenseLayer,
@@ -17,7 +18,7 @@ from astra_py.workloads.dlrm.plan import Plan
 from astra_py.workloads.dlrm.read import read_dlrm
 from astra_py.workloads.dlrm.roofline import Roofline
 from astra_py.workloads.dlrm.row_groups import RowGroup, row_groups
-from astra_py.workloads.dlrm.shard import shard_table_wise, table_costs
+from astra_py.workloads.dlrm.sharders import shard, shard_table_wise
 from astra_py.workloads.dlrm.sharding import TIERS, ShardError, Sharding, Tier
 from astra_py.workloads.dlrm.step_times import PassTimes, StepTimes, fixed_times, roofline_times
 from astra_py.workloads.dlrm.training import MicroBatch, dlrm_trace
@@ -34,6 +35,7 @@ __all__ = [
     "EmbeddingTable",
     "Exchanges",
     "LayerTimes",
+    "Memory",
     "MicroBatch",
     "PassTimes",
     "Plan",
@@ -49,7 +51,7 @@ __all__ = [
     "read_dlrm",
     "roofline_times",
     "row_groups",
+    "shard",
     "shard_table_wise",
     "shared_batch",
-    "table_costs",
 ]

@@ -18,7 +18,7 @@ from astra_py.workloads.dlrm.model import DlrmModel
 from astra_py.workloads.dlrm.plan import Plan
 from astra_py.workloads.dlrm.read import read_dlrm
 from astra_py.workloads.dlrm.roofline import Roofline, exact
-from astra_py.workloads.dlrm.shard import shard_table_wise
+from astra_py.workloads.dlrm.sharders import shard_table_wise
 from astra_py.workloads.dlrm.step_times import StepTimes, dense_step_times, fixed_times, roofline_times
 from astra_py.workloads.dlrm.training import MicroBatch, dlrm_trace
 

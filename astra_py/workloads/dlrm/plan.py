@@ -87,6 +87,9 @@ class Plan:
             tier=np.zeros(count, dtype=np.uint8),
         )
 
+    def __repr__(self) -> str:
+        return f"<Plan of {self.model.name}: {len(self.table)} shards on {self.ranks} ranks>"
+
     def table_of(self, shard: int) -> EmbeddingTable:
         """Return the table that a shard is of."""
         return self.model.tables[int(self.table[shard])]
@@ -173,9 +176,14 @@ class Plan:
             raise self.model.error(f"the tables' figures add up to more than 2^63 - 1 on {self.ranks} ranks")
         return lookups * self.dims * self.element_bytes * askers
 
+    def tier_is(self, tier: Tier) -> NDArray[np.bool_]:
+        """bool[shards]: whether the shard is in a tier."""
+        is_there: NDArray[np.bool_] = self.tier == TIERS.index(tier)
+        return is_there
+
     def rank_memory_bytes(self, tier: Tier) -> I64:
         """i64[ranks]: bytes of each rank's tables in a tier."""
-        return self.per_rank(np.where(self.tier == TIERS.index(tier), self.memory_bytes, 0))
+        return self.per_rank(np.where(self.tier_is(tier), self.memory_bytes, 0))
 
     @property
     def imbalance(self) -> float:
