@@ -76,4 +76,5 @@ def test_the_documentation_has_the_same_figures() -> None:
         peaks = [made.peak_flops_by_dtype.get(dtype) for dtype in ("fp32", "tf32", "fp16")]
         memory = f"{made.memory_bytes // 10**9} GB, {made.memory_bandwidth_Bps // 10**9:,} GB/s"
         cells = [*(f"{peak / 1e12:g} TFLOP/s" if peak else "" for peak in peaks), memory]
-        assert [cell.strip() for cell in row.split("|")] == [*cells, f"{made.scale_up_rate_bps // (8 * 10**9)} GB/s"]
+        links = (made.scale_up_rate_bps // 8, made.host_link_bandwidth_Bps)
+        assert [cell.strip() for cell in row.split("|")] == [*cells, *(f"{link // 10**9} GB/s" for link in links)]
