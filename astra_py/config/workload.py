@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from astra_py.config.condition import Condition
+from astra_py.config.dlrm_sharding import DlrmSharding
 from astra_py.config.dlrm_training import ONLY_DLRM, DlrmTraining
 from astra_py.config.rules import Choice, Count, Number, QuantityRule, Registered, Text, WordRule
 from astra_py.config.table import FieldError, parameter
@@ -48,7 +49,7 @@ class DlrmPresetRule(WordRule):
         return Choice(*dlrm_presets(), *self.words).read(value)
 
 
-class WorkloadConfig(DlrmTraining):
+class WorkloadConfig(DlrmTraining, DlrmSharding):
     """What the ranks do: a training job from a file of the field, or a DLRM from its model's description."""
 
     key: ClassVar[str] = "workload"

@@ -40,14 +40,15 @@ def model_note(model: DlrmModel, batches: Batches) -> str:
     )
 
 
-def plan_note(exchanges: Exchanges, memory_bytes: int) -> str:
-    """How tables are divided, what each rank has, how uneven that is, and what it takes of an accelerator's memory."""
+def plan_note(exchanges: Exchanges, memory_bytes: int, sharder: str) -> str:
+    """How tables are divided and by whom, what each rank has, how uneven that is, and how much memory it takes."""
     plan = exchanges.plan
     counts = Counter(plan.sharding)
     if set(counts) == {Sharding.TABLE_WISE}:
-        ways, unit = "table-wise sharding, costliest table first", "tables"
+        ways, unit = f"table-wise sharding, {sharder}", "tables"
     else:
-        ways, unit = "tables are " + ", ".join(f"{counts[way]} {way}" for way in Sharding if way in counts), "shards"
+        found = ", ".join(f"{counts[way]} {way}" for way in Sharding if way in counts)
+        ways, unit = f"tables are {found}, {sharder}", "shards"
     by_rank = ""
     if plan.ranks <= _MOST_RANKS_LISTED:
         by_rank = "; sums of dims by rank: " + " ".join(map(str, plan.rank_dims.tolist()))

@@ -10,21 +10,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from astra_py.errors import ConfigError
+from astra_py.errors import ConfigError, WorkloadError
 from astra_py.workloads.dlrm.account import model_note, plan_note, scaling_note, time_note, volume_notes
 from astra_py.workloads.dlrm.batches import Batches, equal_batches, shared_batch
 from astra_py.workloads.dlrm.exchanges import Exchanges
+from astra_py.workloads.dlrm.memory import Memory, require_room
 from astra_py.workloads.dlrm.model import DlrmModel
 from astra_py.workloads.dlrm.plan import Plan
+from astra_py.workloads.dlrm.plan_files import PlanFile, read_plan_file
 from astra_py.workloads.dlrm.read import read_dlrm
 from astra_py.workloads.dlrm.roofline import Roofline, exact
-from astra_py.workloads.dlrm.sharders import shard_table_wise
+from astra_py.workloads.dlrm.sharders import Rates, find_plan, shard
+from astra_py.workloads.dlrm.sharders.rates import platform_rates
+from astra_py.workloads.dlrm.sharding import Sharding
 from astra_py.workloads.dlrm.step_times import StepTimes, dense_step_times, fixed_times, roofline_times
 from astra_py.workloads.dlrm.training import MicroBatch, dlrm_trace
 
 if TYPE_CHECKING:
     from astra_py.config import WorkloadConfig
     from astra_py.hardware import Accelerator
+    from astra_py.platforms import PlatformArrays
     from astra_py.workloads.trace import Trace
 
 __all__ = ["DlrmJob"]
@@ -39,11 +44,14 @@ class DlrmJob:
     config : the scenario's ``[workload]``, of kind ``"dlrm"``.
     ranks : number of ranks.
     accelerator : what each rank computes with.
+    platform : where the ranks are: who shares a machine, and at which rates they reach each other. Without one, each
+        rank has a machine of its own, and a search for a plan is not possible.
     """
 
     config: WorkloadConfig
     ranks: int
     accelerator: Accelerator
+    platform: PlatformArrays | None = None
 
     @cached_property
     def model(self) -> DlrmModel:
@@ -75,9 +83,65 @@ class DlrmJob:
 
         Raises
         ------
-        WorkloadError : the tables do not fit.
+        WorkloadError : the tables do not fit, or the file of a plan is not understood.
         """
-        return shard_table_wise(self.model, self.ranks, self.accelerator.memory_bytes)
+        config, memory = self.config, self.memory
+        if config.plan is not None:
+            require_room(self._plan_file.plan, memory)
+            return self._plan_file.plan
+        if config.sharder == "planner":
+            return find_plan(self.model, memory, self.rates, min_shard_dim=config.min_shard_dim)[0].plan
+        return shard(
+            self.model,
+            memory,
+            sharder=config.sharder,
+            sharding=Sharding(config.sharding),
+            min_shard_dim=config.min_shard_dim,
+        )
+
+    @cached_property
+    def _plan_file(self) -> PlanFile:
+        return read_plan_file(str(self.config.plan), self.model, self.ranks)
+
+    @property
+    def _sharder(self) -> str:
+        """How the plan was made, in a few words."""
+        if self.config.plan is not None:
+            return f"as {self.config.plan} says"
+        return {
+            "greedy": "costliest table first",
+            "karmarkar_karp": "by largest differencing",
+            "planner": "by the planner's closed forms",
+        }[self.config.sharder]
+
+    @cached_property
+    def memory(self) -> Memory:
+        """What the ranks have for tables."""
+        machines = np.arange(self.ranks, dtype=np.int32) if self.platform is None else self.platform.rank_machine
+        return Memory(
+            hbm_bytes=self.accelerator.memory_bytes,
+            machines=machines,
+            host_bytes=self.config.host_memory,
+            optimizer=self.config.embedding_optimizer,
+            dense_optimizer=self.config.optimizer,
+        )
+
+    @cached_property
+    def rates(self) -> Rates:
+        """What a rank reaches, as sharders weigh it.
+
+        Raises
+        ------
+        WorkloadError : the job has no platform.
+        """
+        if self.platform is None:
+            raise WorkloadError(f"{self.model.source}: workload.sharder = 'planner' needs a platform")
+        roofline, efficiency = self._roofline, self.config.memory_efficiency
+        return platform_rates(
+            self.platform,
+            hbm_Bps=self.accelerator.memory_bandwidth_Bps * efficiency,
+            host_Bps=roofline.host_bandwidth_Bps * efficiency,
+        )
 
     @cached_property
     def times(self) -> StepTimes:
@@ -131,7 +195,8 @@ class DlrmJob:
         """What was taken from the model and what follows from it, a sentence each, with units."""
         return (
             model_note(self.model, self.batches),
-            plan_note(self.exchanges, self.accelerator.memory_bytes),
+            plan_note(self.exchanges, self.accelerator.memory_bytes, self._sharder),
+            *(() if self.config.plan is None else self._plan_file.notes),
             *volume_notes(self.exchanges, self.config.index_exchange),
             time_note(self.times, self._time_source, self.config),
             scaling_note(self.model, self.config),

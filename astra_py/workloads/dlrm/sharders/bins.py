@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 
 import numpy as np
@@ -101,22 +102,27 @@ class Bins:
         ------
         NoRoomError : none has room.
         """
-        loads = [0] * len(self._members)
+        left = [min(self.left[rank] for rank in members) for members in self._members]
+        queue = [(0, machine) for machine in range(len(left))]  # (cost so far, machine), a heap
         for part in self.of_scope(Scope.MACHINE):
-            size = self._size[part]
-            fitting = [m for m in range(len(loads)) if self._fits_machine(part, m)]
-            if not fitting:
-                raise self.no_room(part, max(map(min, ([self.left[r] for r in ranks] for ranks in self._members))))
-            machine = min(fitting, key=lambda m: (loads[m], m))
+            size, full = self._size[part], []
+            while queue and not self._fits_machine(part, left, queue[0][1]):
+                full.append(heapq.heappop(queue))
+            if not queue:
+                raise self.no_room(part, max(self.host_left if self._host[part] else left))
+            load, machine = heapq.heappop(queue)
             members = self._members[machine]
-            loads[machine] += self.costs[part]
             self.place[part] = machine
             if self._host[part]:
                 self.host_left[machine] -= size * len(members)
+            else:
+                left[machine] -= size
             for rank in members:
                 self.loads[rank] += self.costs[part] // len(members)
                 if not self._host[part]:
                     self.left[rank] -= size
+            for entry in (*full, (load + self.costs[part], machine)):
+                heapq.heappush(queue, entry)
 
     def no_room(self, part: int, most_left: int) -> NoRoomError:
         """Make the error that a part finds no place."""
@@ -132,9 +138,8 @@ class Bins:
         """Where everything is."""
         return Placement(place=np.array(self.place, dtype=np.int32), is_host=self.is_host)
 
-    def _fits_machine(self, part: int, machine: int) -> bool:
-        members = self._members[machine]
+    def _fits_machine(self, part: int, left: Sequence[int], machine: int) -> bool:
         size: int = self._size[part]
         if self._host[part]:
-            return size * len(members) <= self.host_left[machine]
-        return all(size <= self.left[rank] for rank in members)
+            return size * len(self._members[machine]) <= self.host_left[machine]
+        return size <= left[machine]

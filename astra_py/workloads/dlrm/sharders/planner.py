@@ -39,7 +39,7 @@ __all__ = ["Judge", "Proposal", "find_plan"]
 Judge = Callable[[Plan], int]
 
 #: Multiples of a rank's mean load above which a table is divided.
-_MULTIPLES = (1.0, 0.5, 0.25)
+_MULTIPLES = (1.0, 0.5, 0.25, 0.125)
 #: Ways to divide, first to last resort.
 _WAYS = (
     (Sharding.COLUMN_WISE, Sharding.TABLE_ROW_WISE, Sharding.ROW_WISE),
@@ -113,6 +113,8 @@ class _Search:
         self.tried: dict[tuple[Division, ...], Proposal | None] = {}
         self.refused: WorkloadError | None = None
         self.most_bytes = max(memory.room_bytes(model), memory.host_bytes)
+        machines = np.bincount(memory.machines)
+        self.has_machines = len(machines) > 1 and bool(machines.min() == machines.max() > 1)
         self.options: dict[Division, tuple[NDArray[np.float64], NDArray[np.int64]]] = {}
 
     def option(self, division: Division) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -170,20 +172,24 @@ class _Search:
 
     def divisions(self, index: int, ways: Sequence[Sharding]) -> Iterator[Division]:
         """Yield the divisions of a table that the ways allow."""
-        machines = np.bincount(self.memory.machines)
         for way in ways:
             if way is Sharding.COLUMN_WISE:
                 for columns in column_counts(self.model.tables[index].dim, self.min_shard_dim):
                     yield Division(way, columns)
-            elif way is not Sharding.TABLE_ROW_WISE or (len(machines) > 1 and machines.min() == machines.max() > 1):
+            elif way is not Sharding.TABLE_ROW_WISE or self.has_machines:
                 yield Division(way)
 
     def propose(self, title: str, divisions: Sequence[Division]) -> Proposal | None:
-        """Place and rate one; None where it does not fit."""
+        """Place and rate one; None where it does not fit, or its mean load alone is above the best that was found."""
         key = tuple(divisions)
         if key not in self.tried:
             parts = divide(self.model, self.memory, divisions)
-            costs = np.rint(part_seconds(parts, self.rates) * _FEMTOSECONDS).astype(np.int64).tolist()
+            seconds = part_seconds(parts, self.rates)
+            best = min((proposal.seconds for proposal in self.found), default=np.inf)
+            if float((seconds * parts.widths / self.memory.ranks).sum()) > best:
+                self.tried[key] = None
+                return None
+            costs = np.rint(seconds * _FEMTOSECONDS).astype(np.int64).tolist()
             try:
                 plan = parts.plan(place_in_tiers(parts, costs, place_greedy))
             except WorkloadError as error:
