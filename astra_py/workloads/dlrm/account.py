@@ -67,12 +67,12 @@ def _sent(exchanges: Exchanges) -> str:
     """How uneven the all-to-all of pooled vectors is."""
     plan, pooled = exchanges.plan, exchanges.pooled()
     if not pooled.any():
-        return "no all-to-all-v of pooled vectors forward"
+        return "no rank sends vectors in an all-to-all-v forward, all are added up"
     bytes_out = pooled.sum(axis=1) - np.diagonal(pooled)
     most, least = rounded_size(bytes_out.max()), rounded_size(bytes_out.min())
     if plan.ranks > 1 and bytes_out.min() == 0:
         without = int((bytes_out == 0).sum())
-        return f"{without} of {plan.ranks} ranks hold no table, the others send up to {most} forward"
+        return f"{without} of {plan.ranks} ranks send no all-to-all-v forward, the others up to {most}"
     ratio = bytes_out.max() / bytes_out.min() if plan.ranks > 1 else math.nan
     return f"all-to-all-v bytes sent forward: {most} at most, {least} at least, max/min over ranks {ratio:.2f}"
 
@@ -103,21 +103,26 @@ def volume_notes(exchanges: Exchanges, index_exchange: str) -> list[str]:
     )
     replicas = [exchanges.replica(table) for table in exchanges.replicated]
     tables = f" and {len(replicas)} data-parallel tables of {rounded_size(sum(replicas))}" if replicas else ""
-    notes = [
-        f"a rank and iteration, its own part included{scale}: "
-        f"pooled vectors in {rounded_size(exchanges.pooled().sum(axis=0).max())}{forward}, "
-        f"gradients out {rounded_size(exchanges.gradients().sum(axis=1).max())}{backward}, "
+    pooled = exchanges.pooled()
+    parts = [
+        f"pooled vectors in {rounded_size(pooled.sum(axis=0).max())}{forward}, "
+        f"gradients out {rounded_size(exchanges.gradients().sum(axis=1).max())}{backward}",
         f"indices and lengths out {rounded_size(exchanges.indices().sum(axis=1).max())} "
         f"({lookups} x {DTYPE_BYTES[dtypes.indices]} B + {lengths}), "
-        f"{_INDEX_WORDS[index_exchange]}; "
+        f"{_INDEX_WORDS[index_exchange]}",
+    ]
+    present = ", ".join(part for part, size in zip(parts, (pooled.any(), asked), strict=True) if size)
+    notes = [
+        f"a rank and iteration, its own part included{scale}: {present}{'; ' if present else ''}"
         f"{len(reduced)} all-reduces of {rounded_size(sum(reduced))} together{tables}"
     ]
     if of_groups:
         scattered = [exchanges.scattered(group) for group in exchanges.groups]
+        passed_on = rounded_size(exchanges.sums().sum())
         notes.append(
-            f"tables divided by rows: {len(scattered)} groups of ranks reduce-scatter {rounded_size(sum(scattered))} "
-            f"together forward and all-gather as many elements backward; {rounded_size(exchanges.sums().sum())} of "
-            "sums go on to ranks outside their group"
+            f"tables divided by rows: {len(scattered)} group{'s' * (len(scattered) > 1)} of ranks reduce-scatter "
+            f"{rounded_size(sum(scattered))} together forward and all-gather as many elements backward; "
+            f"{passed_on} of sums go on to ranks outside their group"
         )
     if exchanges.volumes == "mad_max":
         notes.append(
