@@ -23,6 +23,17 @@ __all__ = ["plan"]
 #: Ranks, and proposals, that are printed line by line.
 _MOST_RANKS = 32
 _MOST_PROPOSALS = 8
+#: Figures of a rank that are printed, and their headings.
+_COLUMNS = {
+    "memory_bytes": "memory",
+    "host_bytes": "host",
+    "looked_up_bytes": "looked up",
+    "index_in_bytes": "index in",
+    "forward_out_bytes": "fwd out",
+    "forward_in_bytes": "fwd in",
+    "backward_out_bytes": "bwd out",
+    "backward_in_bytes": "bwd in",
+}
 
 
 def plan(
@@ -77,10 +88,9 @@ def _report(found: Planned) -> list[str]:
     ranks = found.ranks
     if len(ranks) > _MOST_RANKS:
         return [*lines, "", f"of {len(ranks):,} ranks, --json prints each"]
-    header = ["rank", "shards", "memory", "host", "looked up", "index in", "fwd out", "fwd in", "bwd out", "bwd in"]
-    columns = [column for column in ranks.columns if column.endswith("_bytes") and column != "index_out_bytes"]
+    header = ["rank", "shards", *_COLUMNS.values()]
     rows = [
-        [str(row["rank"]), str(row["shards"]), *(figure(row[column] / 1e6) for column in columns)]
+        [str(row["rank"]), str(row["shards"]), *(figure(row[column] / 1e6) for column in _COLUMNS)]
         for row in _records(ranks)
     ]
     return [*lines, "", *grid(header, rows), "", "memory and traffic of an iteration in MB (10^6 B)"]

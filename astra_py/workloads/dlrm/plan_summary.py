@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What a plan means for each rank: memory, lookups, and bytes to and from others in an iteration.
 
-With b samples a rank, R ranks and e bytes of a vector's element, a shard with whole rows sends ``b x dims x e`` to each
-other rank. The n holders of a table divided by rows reduce-scatter ``R x b x dim x e``, each sending ``(n-1)/n`` of it
-and receiving as much, and pass what they added up for the other ``R - n`` ranks on, ``(R-n)/n x b x dim x e`` each.
-Backward is the mirror, in its own type. Figures are those of algorithms that send nothing twice.
+Bytes are those of :class:`~astra_py.workloads.dlrm.exchanges.Exchanges`: all-to-all-v without a rank's own part, and of
+a reduce-scatter or all-gather of n ranks ``(n-1)/n`` of the array, as an algorithm sends that sends nothing twice.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from astra_py.workloads.dlrm.dtypes import DTYPE_BYTES
+from astra_py.workloads.dlrm.exchanges import Exchanges
 from astra_py.workloads.dlrm.memory import Memory
 from astra_py.workloads.dlrm.plan import Plan
+from astra_py.workloads.dlrm.row_groups import RowGroup
 from astra_py.workloads.dlrm.sharding import Sharding, Tier
 from astra_py.workloads.dlrm.text import rounded_size
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FIGURES", "plan_notes", "plan_table", "rank_table"]
 
-F64 = NDArray[np.float64]
+I64 = NDArray[np.int64]
 
 #: Columns of :func:`rank_table` whose evenness is reported, and what they are called.
 FIGURES = {
@@ -66,15 +66,16 @@ def rank_table(plan: Plan, memory: Memory) -> pd.DataFrame:
     Columns ``rank``, ``shards``, ``memory_bytes`` (tables and their optimiser's state), ``host_bytes`` (of that, in the
     host's memory), ``looked_up_bytes`` (of all ranks' samples), and bytes to and from other ranks in an iteration:
     ``index_out_bytes``, ``index_in_bytes``, ``forward_out_bytes``, ``forward_in_bytes``, ``backward_out_bytes``,
-    ``backward_in_bytes``.
+    ``backward_in_bytes``; and ``replica_bytes`` of data-parallel tables' gradients that are all-reduced.
     """
     import pandas as pd
 
-    dtypes = plan.model.dtypes
     size = memory.plan_bytes(plan)
-    forward, backward = (DTYPE_BYTES[each] for each in (dtypes.forward_all_to_all, dtypes.backward_all_to_all))
-    index_out, index_in = _indices(plan)
-    out, into = _vectors(plan)
+    exchanges = Exchanges(plan)
+    index_out, index_in = _sent_and_received(exchanges.indices())
+    forward_out, forward_in = _sent_and_received(exchanges.pooled() + exchanges.sums())
+    backward_out, backward_in = _sent_and_received(exchanges.gradients() + exchanges.sum_gradients())
+    scattered, gathered = (_of_groups(exchanges, size_of) for size_of in (exchanges.scattered, exchanges.gathered))
     return pd.DataFrame(
         {
             "rank": np.arange(plan.ranks),
@@ -84,10 +85,11 @@ def rank_table(plan: Plan, memory: Memory) -> pd.DataFrame:
             "looked_up_bytes": plan.rank_lookup_bytes,
             "index_out_bytes": index_out,
             "index_in_bytes": index_in,
-            "forward_out_bytes": np.rint(out * forward).astype(np.int64),
-            "forward_in_bytes": np.rint(into * forward).astype(np.int64),
-            "backward_out_bytes": np.rint(into * backward).astype(np.int64),
-            "backward_in_bytes": np.rint(out * backward).astype(np.int64),
+            "forward_out_bytes": forward_out + scattered,
+            "forward_in_bytes": forward_in + scattered,
+            "backward_out_bytes": backward_out + gathered,
+            "backward_in_bytes": backward_in + gathered,
+            "replica_bytes": sum(exchanges.replica(table) for table in exchanges.replicated),
         }
     )
 
@@ -118,34 +120,16 @@ def plan_notes(plan: Plan, memory: Memory) -> tuple[str, ...]:
     )
 
 
-def _indices(plan: Plan) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Bytes of indices and lengths that each rank sends to others, and receives; both i64[ranks]."""
-    batch, dtypes = plan.model.local_batch, plan.model.dtypes
-    asked = plan.lookups(batch) * DTYPE_BYTES[dtypes.indices] + batch * DTYPE_BYTES[dtypes.lengths]
-    held = plan.per_rank(np.where(plan.is_data_parallel, 0, asked))
-    return held.sum() - held, held * (plan.ranks - 1)
+def _sent_and_received(matrix: I64) -> tuple[I64, I64]:
+    """Return what each rank sends to others, and receives, of a matrix of bytes; both i64[ranks]."""
+    own = np.diagonal(matrix)
+    return matrix.sum(axis=1) - own, matrix.sum(axis=0) - own
 
 
-def _vectors(plan: Plan) -> tuple[F64, F64]:
-    """Elements of vectors that each rank sends to others forward, and receives; both f64[ranks]."""
-    batch, ranks, dims = plan.model.local_batch, plan.ranks, plan.dims.astype(np.float64)
-    by_rows = plan.is_by_rows
-    whole = ~by_rows & ~plan.is_data_parallel
-    n = np.bincount(plan.table, minlength=len(plan.sharding))[plan.table].astype(np.float64)
-    summed = np.where(by_rows, (n - 1) / n * ranks * batch * dims, 0)
-    passed = np.where(by_rows, (ranks - n) / n * batch * dims, 0)
-
-    def total(figures: F64) -> F64:
-        return np.bincount(plan.rank, weights=figures, minlength=ranks).astype(np.float64)
-
-    made = total(np.where(whole, batch * dims, 0))
-    # of a table divided by rows, a rank that holds none of it gets the whole vectors of its samples
-    held = total(np.where(by_rows, batch * dims, 0))
-    all_by_rows = batch * sum(
-        table.dim
-        for table, sharding in zip(plan.model.tables, plan.sharding, strict=True)
-        if sharding in (Sharding.ROW_WISE, Sharding.TABLE_ROW_WISE)
-    )
-    out = made * (ranks - 1) + total(summed + passed)
-    into = made.sum() - made + total(summed) + (all_by_rows - held)
-    return out, into
+def _of_groups(exchanges: Exchanges, size_of: Callable[[RowGroup], int]) -> I64:
+    """i64[ranks]: bytes that each rank sends, and as many that it receives, in its groups' collectives."""
+    total = np.zeros(exchanges.plan.ranks, dtype=np.int64)
+    for group in exchanges.groups:
+        n = len(group.holders)
+        total[group.holders] += size_of(group) * (n - 1) // n
+    return total

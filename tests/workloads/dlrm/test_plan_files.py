@@ -318,6 +318,7 @@ def test_figures_of_ranks_by_hand(tmp_path: Path) -> None:
     assert figures["forward_out_bytes"].tolist() == [2 * each for each in out]
     assert figures["forward_in_bytes"].tolist() == [2 * each for each in into]
     assert figures["backward_out_bytes"].tolist() == [2 * each for each in into]
+    assert figures["replica_bytes"].tolist() == [16_000] * 3
     assert plan_table(plan)["memory_bytes"].tolist() == plan.memory_bytes.tolist()
     notes = " ".join(plan_notes(plan, memory))
     assert "1 row_wise in 2 shards, 1 column_wise in 2 shards, 1 data_parallel in 3 shards" in notes

@@ -256,7 +256,9 @@ def test_rows_that_do_not_divide_are_in_blocks_as_torchrec_has_them() -> None:
     assert plan.rows[plan.table == 0].tolist() == [3, 3, 3, 1]
     assert plan.rank[plan.table == 1].tolist() == [0, 1, 2]
     columns = shard(with_tables(table("a", dim=300)), memory(4), sharding=Sharding.COLUMN_WISE)
-    assert columns.dims.tolist() == [150, 150]
+    assert columns.dims.tolist() == [152, 148]  # multiples of four
+    odd = shard(with_tables(table("a", dim=301)), memory(4), sharding=Sharding.COLUMN_WISE)
+    assert odd.dims.tolist() == [151, 150]
 
 
 def test_figures_outside_64_bits_are_refused() -> None:

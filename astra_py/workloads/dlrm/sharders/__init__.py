@@ -70,7 +70,8 @@ def shard(
     else:
         divisions = [Division(sharding)] * len(model.tables)
     parts = divide(model, memory, divisions)
-    return parts.plan(place_in_tiers(parts, share_costs(parts), PLACERS[sharder]))
+    costs = share_costs(parts)
+    return parts.plan(place_in_tiers(parts, lambda _: costs, PLACERS[sharder]))
 
 
 def shard_table_wise(model: DlrmModel, ranks: int, memory_bytes: int) -> Plan:

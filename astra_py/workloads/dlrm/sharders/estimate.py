@@ -46,15 +46,23 @@ class Rates:
     between_Bps: float  # noqa: N815
 
 
-def part_seconds(parts: Parts, rates: Rates) -> F64:
-    """f64[parts]: what a part costs each rank that holds some of it, in HBM; the sum over all phases."""
+def part_seconds(parts: Parts, rates: Rates, is_host: NDArray[np.bool_] | None = None) -> F64:
+    """f64[parts]: what a part costs each rank that holds some of it; the sum over all phases.
+
+    Parameters
+    ----------
+    parts : parts of tables.
+    rates : what a rank reaches.
+    is_host : bool[parts], which are in the hosts' memory; none where None.
+    """
     model, memory = parts.model, parts.memory
     batch, ranks, n = model.local_batch, memory.ranks, parts.widths.astype(np.float64)
     dtypes = model.dtypes
     vector = float(DTYPE_BYTES[dtypes.forward_all_to_all] + DTYPE_BYTES[dtypes.backward_all_to_all])
     a_machine = float(np.bincount(memory.machines).min())
     lookups = np.where(parts.is_replicated, 1, ranks) * parts.lookups / n
-    looked_up = 2 * lookups * parts.dims * parts.element_bytes / rates.hbm_Bps
+    memory_Bps = np.where(False if is_host is None else is_host, rates.host_Bps, rates.hbm_Bps)  # noqa: N806
+    looked_up = 2 * lookups * parts.dims * parts.element_bytes / memory_Bps
     asked = parts.lookups / n * DTYPE_BYTES[dtypes.indices] + batch * DTYPE_BYTES[dtypes.lengths]
     is_rank = parts.scope == Scope.RANK
     is_inside = n <= a_machine

@@ -17,12 +17,15 @@ from astra_py.workloads.dlrm.model import DlrmModel
 from astra_py.workloads.dlrm.plan import Plan
 from astra_py.workloads.dlrm.sharding import TIERS, Sharding, Tier
 
-__all__ = ["MIN_SHARD_DIM", "Division", "Parts", "Placement", "Scope", "column_counts", "divide"]
+__all__ = ["COLUMN_UNIT", "MIN_SHARD_DIM", "Division", "Parts", "Placement", "Scope", "column_counts", "divide"]
 
 I64 = NDArray[np.int64]
 
 #: Least columns of a column-wise shard (TorchRec, ``torchrec.distributed.planner.constants.MIN_CW_DIM``).
 MIN_SHARD_DIM = 128
+
+#: Columns of a shard are a multiple of this where the table's are: FBGEMM's kernels take four elements at a time.
+COLUMN_UNIT = 4
 
 
 class Scope(IntEnum):
@@ -183,24 +186,26 @@ class Parts:
 
 
 def divide(model: DlrmModel, memory: Memory, divisions: Sequence[Division]) -> Parts:
-    """Divide each table; columns into parts that differ by one at most, the wider first."""
+    """Divide each table; columns into parts as equal as :data:`COLUMN_UNIT` allows, the wider first."""
     counts = np.array([division.columns for division in divisions], dtype=np.int64)
     table = np.repeat(np.arange(len(counts)), counts)
     position = np.arange(len(table)) - np.repeat(np.cumsum(counts) - counts, counts)
     dim = np.array([each.dim for each in model.tables], dtype=np.int64)
-    floor, wider = dim // counts, dim % counts
+    unit = np.where((dim % COLUMN_UNIT == 0) & (dim // COLUMN_UNIT >= counts), COLUMN_UNIT, 1)
+    floor, wider = np.divmod(dim // unit, counts)
     return Parts(
         model=model,
         memory=memory,
         divisions=tuple(divisions),
         table=table,
-        dim_begin=position * floor[table] + np.minimum(position, wider[table]),
-        dims=floor[table] + (position < wider[table]),
+        dim_begin=(position * floor[table] + np.minimum(position, wider[table])) * unit[table],
+        dims=(floor[table] + (position < wider[table])) * unit[table],
     )
 
 
 def column_counts(dim: int, least: int) -> list[int]:
     """Return how many column shards of at least ``least`` columns a table of ``dim`` may have: 2, 4, 8 ... and most."""
-    most = dim // least
+    unit = COLUMN_UNIT if dim % COLUMN_UNIT == 0 else 1
+    most = dim // unit // -(-least // unit)
     counts = {2**k for k in range(1, most.bit_length()) if 2**k <= most} | ({most} if most > 1 else set())
     return sorted(counts)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -29,7 +30,7 @@ from astra_py.workloads.dlrm.model import DlrmModel
 from astra_py.workloads.dlrm.plan import Plan
 from astra_py.workloads.dlrm.sharders.estimate import Rates, part_seconds, plan_seconds
 from astra_py.workloads.dlrm.sharders.greedy import place_greedy
-from astra_py.workloads.dlrm.sharders.parts import MIN_SHARD_DIM, Division, column_counts, divide
+from astra_py.workloads.dlrm.sharders.parts import MIN_SHARD_DIM, Division, Parts, column_counts, divide
 from astra_py.workloads.dlrm.sharders.tiers import place_in_tiers
 from astra_py.workloads.dlrm.sharding import Sharding
 
@@ -49,7 +50,7 @@ _WAYS = (
 _WHOLE = "every table whole"
 _MOST_IMPROVEMENTS = 12
 _FINALISTS = 3
-_FEMTOSECONDS = 1e15
+_PICOSECONDS = 1e12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -188,14 +189,12 @@ class _Search:
         key = tuple(divisions)
         if key not in self.tried:
             parts = divide(self.model, self.memory, divisions)
-            seconds = part_seconds(parts, self.rates)
             best = min((proposal.seconds for proposal in self.found), default=np.inf)
-            if float((seconds * parts.widths / self.memory.ranks).sum()) > best:
+            if float((part_seconds(parts, self.rates) * parts.widths / self.memory.ranks).sum()) > best:
                 self.tried[key] = None
                 return None
-            costs = np.rint(seconds * _FEMTOSECONDS).astype(np.int64).tolist()
             try:
-                plan = parts.plan(place_in_tiers(parts, costs, place_greedy))
+                plan = parts.plan(place_in_tiers(parts, partial(self.costs, parts), place_greedy))
             except WorkloadError as error:
                 self.refused = error
                 self.tried[key] = None
@@ -204,6 +203,11 @@ class _Search:
             self.tried[key] = proposal
             self.found.append(proposal)
         return self.tried[key]
+
+    def costs(self, parts: Parts, is_host: NDArray[np.bool_]) -> list[int]:
+        """Costs of parts in whole picoseconds."""
+        costs: list[int] = np.rint(part_seconds(parts, self.rates, is_host) * _PICOSECONDS).astype(np.int64).tolist()
+        return costs
 
     def improve(self) -> None:
         """From the best proposal on, divide the costliest table of the busiest rank otherwise while that helps."""

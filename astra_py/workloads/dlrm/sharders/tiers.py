@@ -17,17 +17,26 @@ from astra_py.workloads.dlrm.sharders.parts import Parts, Placement
 from astra_py.workloads.dlrm.sharding import Sharding
 from astra_py.workloads.dlrm.text import rounded_size
 
-__all__ = ["Placer", "place_in_tiers"]
+__all__ = ["Costs", "Placer", "place_in_tiers"]
 
 #: Puts parts somewhere: of parts, their costs, and which are in the hosts' memory; raises NoRoomError.
 Placer = Callable[[Parts, Sequence[int], NDArray[np.bool_]], Placement]
+
+#: Gives the cost of each part, of which some (bool[parts]) are in the hosts' memory.
+Costs = Callable[[NDArray[np.bool_]], Sequence[int]]
 
 #: Shares of the accelerators' memory that are filled, tried one after another: parts never fill it to the last byte.
 _FILLS = (1.0, 0.99, 0.97, 0.94, 0.9, 0.8, 0.7, 0.5, 0.25, 0.0)
 
 
-def place_in_tiers(parts: Parts, costs: Sequence[int], placer: Placer) -> Placement:
+def place_in_tiers(parts: Parts, costs: Costs, placer: Placer) -> Placement:
     """Place parts, as many in the accelerators' memory as fit.
+
+    Parameters
+    ----------
+    parts : what is placed.
+    costs : of each part, given which are in the hosts' memory.
+    placer : where each goes.
 
     Raises
     ------
@@ -37,7 +46,7 @@ def place_in_tiers(parts: Parts, costs: Sequence[int], placer: Placer) -> Placem
     refused: NoRoomError | None = None
     for is_host in _choices(parts):
         try:
-            return placer(parts, costs, is_host)
+            return placer(parts, costs(is_host), is_host)
         except NoRoomError as error:
             refused = refused or error
     raise parts.model.error(f"{refused}; allowed are {what_helps(parts)}")
