@@ -159,6 +159,13 @@ class Scenario(Table):
         """The file that the scenario was read from, or None."""
         return self._source_path
 
+    @property
+    def workloads(self) -> dict[str, WorkloadConfig]:
+        """The scenario's workload and those of its jobs, by key path."""
+        found = {} if self.workload is None else {"workload": self.workload}
+        own = {f"jobs.{name}.workload": job.workload for name, job in self.jobs.items()}
+        return found | {key: workload for key, workload in own.items() if workload is not None}
+
     def workload_of(self, job: str) -> WorkloadConfig:
         """The workload of ``[jobs.NAME]``: its own, or the scenario's."""
         workload = self.jobs[job].workload or self.workload
@@ -232,17 +239,21 @@ class Scenario(Table):
         values = self.resolved()
         values.pop("pcap")  # What is looked at is not what is run.
         contents = []
-        if self.workload is not None and (path := self.workload.input_path) is not None:
-            values["workload"]["file"] = path.name
-            contents.append(_contents("workload.file", path))
+        for key, workload in sorted(self.workloads.items()):
+            table = values
+            for part in key.split("."):
+                table = table[part]
+            if (path := workload.input_path) is not None:
+                table["file"] = path.name
+                contents.append(_contents(f"{key}.file", path))
+            for name, path in workload.sharding_files.items():
+                if name == "workload.plan":
+                    table["plan"] = path.name
+                contents.append(_contents(name, path))
         if self.platform.routing_hook is not None:
             hook, _, function = self.platform.routing_hook.rpartition(":")
             values["platform"]["routing_hook"] = f"{Path(hook).name}:{function}"
             contents.append(_contents("platform.routing_hook", Path(hook)))
-        for name, job in sorted(self.jobs.items()):
-            if job.workload is not None and (path := job.workload.input_path) is not None:
-                values["jobs"][name]["workload"]["file"] = path.name
-                contents.append(_contents(f"jobs.{name}.workload.file", path))
         contents += _named_files("", values)
         text = json.dumps(values, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(b"\0".join([text.encode(), *(contents or [b""])])).hexdigest()
