@@ -202,3 +202,21 @@ def test_saved_results_of_jobs_come_back(job: Path, tmp_path: Path) -> None:
     again = ap.read_result(tmp_path / "out")
     assert again.report() == result.report()
     assert np.array_equal(again.flows["slowdown"], result.flows["slowdown"])
+
+
+def test_a_part_of_a_job_is_run_and_what_is_cut_is_said(job: Path) -> None:
+    whole = ap.load(tree(job), "workload.iterations=3")
+    part = ap.load(tree(job), "workload.iterations=3", "workload.keep_iterations=1", "workload.repeat=2").run()
+    assert part.iterations["iteration"].tolist() == [1, 4]
+    assert len(part.collectives) == 2 * len(whole.run().collectives) // 3
+    assert any(note.startswith("cut: ") for note in part.manifest["notes"])
+    assert "all of it is done 2 times" in part.manifest["notes"]
+    with pytest.raises(WorkloadError, match="no iteration 7; allowed: 0 to 2"):
+        ap.load(tree(job), "workload.iterations=3", "workload.keep_iterations=7").run()
+
+
+def test_a_job_made_for_few_ranks_runs_on_many(job: Path) -> None:
+    trace = ap.load(tree(job), "workload.weak_scaling_from=2").trace
+    assert trace.ranks == 16
+    assert {len(call.group) for call in trace.calls} == {16}
+    assert trace.to_pandas().equals(ap.load(tree(job)).trace.to_pandas())

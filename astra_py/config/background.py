@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from astra_py.config.ranks import RanksRule
 from astra_py.config.rules import Choice, Count, Number, QuantityRule, Rule
+from astra_py.config.spans import RanksRule
 from astra_py.config.table import Condition, FieldError, Table, parameter
 from astra_py.errors import did_you_mean
 from astra_py.plugins import FILE, file_of

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 
 from astra_py.config import load_scenario, parameter_table
-from astra_py.config.ranks import RanksRule, ranks_text
+from astra_py.config.spans import RanksRule, spans_text
 from astra_py.errors import ConfigError
 
 POISSON = {"kind": "poisson", "stop": "1ms"}
@@ -20,7 +20,7 @@ POISSON = {"kind": "poisson", "stop": "1ms"}
 
 @given(st.lists(st.integers(0, 60), min_size=1, unique=True))
 def test_ranks_are_written_as_they_are_read(ranks: list[int]) -> None:
-    assert RanksRule().read(ranks_text(ranks)) == tuple(ranks)
+    assert RanksRule().read(spans_text(ranks)) == tuple(ranks)
 
 
 @pytest.mark.parametrize(
@@ -121,3 +121,15 @@ def test_a_scenario_of_background_alone_has_something_to_do() -> None:
     load_scenario({"background": {"b": {"kind": "incast"}}}).require_work()
     with pytest.raises(ConfigError, match="a run needs one"):
         load_scenario({}).require_work()
+
+
+def test_parts_of_a_job_are_read_and_written() -> None:
+    given = {"keep_iterations": "1-2,4", "keep_phases": "forward, backward", "repeat": 3, "weak_scaling_from": 8}
+    workload = load_scenario({"workload": {"file": __file__, **given}}).workload
+    assert workload is not None
+    assert workload.keep_iterations == (1, 2, 4)
+    assert workload.keep_phases == ("forward", "backward")
+    assert workload.text("keep_iterations") == "1-2,4"
+    assert workload.text("keep_phases") == "forward,backward"
+    with pytest.raises(ConfigError, match="'a,,b' is no list of different names"):
+        load_scenario({"workload": {"file": __file__, "keep_phases": "a,,b"}})
