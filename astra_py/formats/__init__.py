@@ -4,6 +4,7 @@
 from astra_py.formats import scenario_files  # noqa: F401  (what it makes of files is registered)
 from astra_py.formats.astra_text import ASTRA_TEXT
 from astra_py.formats.head import Head
+from astra_py.formats.ns3_topology import NS3_TOPOLOGY
 from astra_py.formats.registry import (
     Document,
     Format,
@@ -15,9 +16,12 @@ from astra_py.formats.registry import (
     recognise,
     register_format,
 )
+from astra_py.formats.roce_config import ROCE_CONFIG
 
 __all__ = [
     "ASTRA_TEXT",
+    "NS3_TOPOLOGY",
+    "ROCE_CONFIG",
     "Document",
     "Format",
     "Head",

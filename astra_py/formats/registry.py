@@ -14,7 +14,7 @@ from astra_py.formats.head import Head, foreign_title
 from astra_py.plugins import Registry
 
 if TYPE_CHECKING:
-    from astra_py.config import Scenario
+    from astra_py.config import PlatformConfig, Scenario
     from astra_py.workloads import Job
 
 __all__ = [
@@ -57,10 +57,14 @@ class Options:
     ----------
     is_strict : whether what is only warned of is an error.
     ranks : number of ranks of the job or the platform, or None where it is not known.
+    given : key paths that the scenario gives, such as ``"transport.ack"``, and that so override the file.
+    platform : the scenario's ``[platform]``, where a platform is read: what its file does not say.
     """
 
     is_strict: bool = False
     ranks: int | None = None
+    given: frozenset[str] = frozenset()
+    platform: PlatformConfig | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
