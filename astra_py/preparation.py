@@ -236,6 +236,7 @@ class Preparation:
             in_flight=scenario.collective.in_flight,
             endpoint_delay_ps=scenario.system.endpoint_delay,
             chunks=scenario.collective.chunks,
+            active_chunks=scenario.collective.active_chunks,
             all_reduce_inside=scenario.collective.all_reduce_inside,
             all_reduce_between=scenario.collective.all_reduce_between,
             machines_per_group=scenario.collective.machines_per_group,

@@ -86,8 +86,9 @@ class PlatformFields(Table):
     dims: Annotated[tuple[int, ...] | None, Dimensions(words={"auto": None}, most=MOST_RANKS)] = parameter(
         "auto",
         "Size of each dimension of a torus, that of neighbouring ranks first. 'auto': two, as near to a square as "
-        "the ranks allow.",
-        only=only_kinds("torus"),
+        "the ranks allow. Of a file: the dimensions in which collectives see its ranks, the first of which are "
+        "machines; 'auto': those of the file.",
+        only=only_kinds("torus", FILE),
     )
     nodes: Annotated[int, Count(least=1, most=MOST_RANKS)] = parameter(
         2, "Number of machines.", source="assumed", only=_ONLY_MACHINES

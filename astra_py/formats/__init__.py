@@ -2,6 +2,8 @@
 """Files that people of this field have: recognised, read and written by format."""
 
 from astra_py.formats import scenario_files  # noqa: F401  (what it makes of files is registered)
+from astra_py.formats.astra_network import ASTRA_NETWORK
+from astra_py.formats.astra_system import ASTRA_LOGICAL_DIMS, ASTRA_SYSTEM
 from astra_py.formats.astra_text import ASTRA_TEXT
 from astra_py.formats.head import Head
 from astra_py.formats.ns3_topology import NS3_TOPOLOGY
@@ -19,6 +21,9 @@ from astra_py.formats.registry import (
 from astra_py.formats.roce_config import ROCE_CONFIG
 
 __all__ = [
+    "ASTRA_LOGICAL_DIMS",
+    "ASTRA_NETWORK",
+    "ASTRA_SYSTEM",
     "ASTRA_TEXT",
     "NS3_TOPOLOGY",
     "ROCE_CONFIG",

@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+import math
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import networkx as nx
 
+from astra_py.errors import TopologyError
 from astra_py.platforms import Forwarding, NodeKind, Platform
 from astra_py.platforms.routing import routing_of
 
 if TYPE_CHECKING:
     from astra_py.config import PlatformConfig
 
-__all__ = ["FilePlatform"]
+__all__ = ["FilePlatform", "require_dims"]
 
 
 class FilePlatform:
@@ -82,3 +85,17 @@ class FilePlatform:
         node = len(self._graph)
         self._graph.add_node(node, kind=kind, rank=rank, latency_ps=latency_ps, name=name, forwards=forwards, **place)
         return node
+
+
+def require_dims(path: Path, config: PlatformConfig, ranks: int) -> None:
+    """Check that ``platform.dims``, where it is given, makes as many ranks as a file.
+
+    Raises
+    ------
+    TopologyError : it does not.
+    """
+    if config.dims is not None and math.prod(config.dims) != ranks:
+        raise TopologyError(
+            f"{path}: has {ranks} ranks, and platform.dims = {config.text('dims')!r} makes {math.prod(config.dims)}; "
+            "allowed: the ranks of the file, or leave platform.dims out"
+        )

@@ -10,12 +10,13 @@ from pathlib import Path
 from astra_py.errors import AstraPyError, TopologyError, WorkloadError
 from astra_py.units import INT64_MAX
 
-__all__ = ["Line", "read_lines", "read_text"]
+__all__ = ["DECIMAL", "WHOLE", "Line", "read_lines", "read_text"]
 
 ErrorClass = type[WorkloadError] | type[TopologyError]
 
-_WHOLE = re.compile(r"0*[0-9]{1,19}", re.ASCII)
-_DECIMAL = re.compile(r"[+-]?[0-9]{1,25}(?:\.[0-9]{0,25})?(?:[eE][+-]?[0-9]{1,2})?|[+-]?\.[0-9]{1,25}", re.ASCII)
+#: Texts of whole numbers, and of decimal ones, that are read exactly: ASCII digits, and not too many of them.
+WHOLE = re.compile(r"0*[0-9]{1,19}", re.ASCII)
+DECIMAL = re.compile(r"[+-]?[0-9]{1,25}(?:\.[0-9]{0,25})?(?:[eE][+-]?[0-9]{1,2})?|[+-]?\.[0-9]{1,25}", re.ASCII)
 
 
 class Line:
@@ -54,14 +55,14 @@ class Line:
         """The field at ``index`` as a whole number; ``what`` it is is said in the error."""
         text = self.fields[index]
         # more digits than 64 bits can have are not even converted
-        if not _WHOLE.fullmatch(text) or not least <= int(text) <= most:
+        if not WHOLE.fullmatch(text) or not least <= int(text) <= most:
             raise self.error(f"field {index + 1}, {what}, is {text!r}; allowed: a whole number from {least} to {most}")
         return int(text)
 
     def decimal(self, index: int, what: str, allowed: str = "a decimal number") -> Fraction:
         """The field at ``index`` as an exact decimal number."""
         text = self.fields[index]
-        if not _DECIMAL.fullmatch(text):
+        if not DECIMAL.fullmatch(text):
             raise self.error(f"field {index + 1}, {what}, is {text!r}; allowed: {allowed}")
         return Fraction(text)
 

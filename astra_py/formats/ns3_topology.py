@@ -13,14 +13,16 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from astra_py.config import PlatformConfig
 from astra_py.errors import TopologyError
-from astra_py.formats.file_platform import FilePlatform
+from astra_py.formats.file_platform import FilePlatform, require_dims
 from astra_py.formats.head import Head
 from astra_py.formats.lines import Line, read_lines
 from astra_py.formats.ns3_units import ns3_rate_bps, ns3_time_ps
 from astra_py.formats.registry import Document, Format, Kind, Options, register_format
+from astra_py.platforms import Platform
 from astra_py.units import format_rate, format_time
 
 __all__ = ["NS3_TOPOLOGY"]
@@ -71,10 +73,30 @@ class _Counts:
             raise line.error("field 2, GPUs-per-server, is 0; allowed: 1 or more")
         return counts
 
+    def machine(self, config: PlatformConfig, rank: int) -> int | None:
+        """The machine of a rank: its server, or its place along the other dimensions of ``platform.dims``."""
+        size = config.dims[0] if config.dims is not None else self.per_server
+        return rank // size if size else None
+
     @property
     def hosts(self) -> int:
         """Nodes that are no switches."""
         return self.nodes - self.nvswitches - self.switches
+
+
+class _Link(NamedTuple):
+    """A link: its ends, class, rate (bit/s), delay (ps) and loss."""
+
+    a: int
+    b: int
+    link_class: str
+    rate_bps: int
+    delay_ps: int
+    loss: float
+
+    def __str__(self) -> str:
+        loss = f" loss {self.loss:g}" if self.loss else ""
+        return f"{self.link_class} {format_rate(self.rate_bps)} {format_time(self.delay_ps)}{loss}"
 
 
 def _recognises(path: Path, head: Head) -> bool:
@@ -100,34 +122,19 @@ def _read(path: Path, options: Options) -> Document:
         raise header.error(f"{counts.links} links are declared and {len(links)} follow")
     if len(links) > counts.links:
         raise links[counts.links].error(f"{counts.links} links are declared, and this is one of {len(links)}")
+    require_dims(path, config, counts.hosts)
     if counts.nodes > 2 * counts.links + 1:
         raise header.error(f"{counts.links} links cannot join {counts.nodes} nodes")
-    nodes = FilePlatform(config, are_forwarding=False)
-    rank = 0
-    for node in range(counts.nodes):
-        if node in switches:
-            is_nvswitch = switches[node]
-            nodes.add_switch(f"{'nvswitch' if is_nvswitch else 'switch'}{node}", is_scale_up=is_nvswitch)
-        else:
-            machine = rank // counts.per_server if counts.per_server else None
-            nodes.add_accelerator(f"host{node}", rank, machine=machine)
-            rank += 1
-    kinds: Counter[str] = Counter()
-    for line in links:
-        kinds[_add_link(nodes, line, counts.nodes, switches)] += 1
-    try:
-        platform = nodes.build(path.stem)
-    except TopologyError as error:
-        raise TopologyError(f"{path}: {error}") from None
+    ends = [_link(line, counts.nodes, switches) for line in links]
     return Document(
         format=NS3_TOPOLOGY.name,
         path=path,
-        content=platform,
-        summary=tuple(_summary(path, config, counts, kinds)),
+        content=lambda: _build(path, config, counts, switches, ends),
+        summary=tuple(_summary(path, config, counts, ends)),
         ignored=(f"the GPU type {counts.gpu!r}; platform.accelerator says what ranks compute with",)
         if counts.gpu
         else (),
-        ranks=platform.ranks,
+        ranks=counts.hosts,
     )
 
 
@@ -152,8 +159,8 @@ def _switches(header: Line, counts: _Counts, rest: list[Line]) -> tuple[dict[int
     return found, rest[used:]
 
 
-def _add_link(nodes: FilePlatform, line: Line, count: int, switches: dict[int, bool]) -> str:
-    """Add a line's link and return what it joins."""
+def _link(line: Line, count: int, switches: dict[int, bool]) -> _Link:
+    """A line's link."""
     line.require(_LINK)
     a, b = (line.whole(index, "a node", most=count - 1) for index in (0, 1))
     if a == b:
@@ -169,12 +176,31 @@ def _add_link(nodes: FilePlatform, line: Line, count: int, switches: dict[int, b
     if is_scale_up and loss:
         raise line.error(f"a link of an NVSwitch loses nothing, and here {line.fields[4]} of its packets are lost")
     between = a in switches and b in switches
-    link_class = "nvlink" if is_scale_up else "fabric" if between else "host"
-    nodes.add_link(a, b, link_class, rate, delay, loss=float(loss), is_scale_up=is_scale_up)
-    return f"{link_class} {format_rate(rate)} {format_time(delay)}" + (f" loss {float(loss):g}" if loss else "")
+    return _Link(a, b, "nvlink" if is_scale_up else "fabric" if between else "host", rate, delay, float(loss))
 
 
-def _summary(path: Path, config: PlatformConfig, counts: _Counts, kinds: Counter[str]) -> list[str]:
+def _build(
+    path: Path, config: PlatformConfig, counts: _Counts, switches: dict[int, bool], links: list[_Link]
+) -> Platform:
+    nodes = FilePlatform(config, are_forwarding=False)
+    rank = 0
+    for node in range(counts.nodes):
+        if node in switches:
+            is_nvswitch = switches[node]
+            nodes.add_switch(f"{'nvswitch' if is_nvswitch else 'switch'}{node}", is_scale_up=is_nvswitch)
+        else:
+            nodes.add_accelerator(f"host{node}", rank, machine=counts.machine(config, rank))
+            rank += 1
+    for link in links:
+        nodes.add_link(*link[:5], loss=link.loss, is_scale_up=link.link_class == "nvlink")
+    try:
+        return nodes.build(path.stem)
+    except TopologyError as error:
+        raise TopologyError(f"{path}: {error}") from None
+
+
+def _summary(path: Path, config: PlatformConfig, counts: _Counts, links: list[_Link]) -> list[str]:
+    kinds = Counter(map(str, links))
     servers = f" in servers of {counts.per_server}" if counts.per_server else ""
     nvswitches = f"{counts.nvswitches} NVSwitches, " if counts.nvswitches else ""
     return [

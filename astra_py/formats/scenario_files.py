@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from astra_py.config.settings_files import register_settings_reader
-from astra_py.formats.registry import Document, Kind, Options, read
+from astra_py.formats.astra_network import ASTRA_NETWORK, read_dimensions
+from astra_py.formats.registry import Document, Kind, Options, read, recognise
 from astra_py.platforms.registry import register_platform
 from astra_py.workloads.registry import Job, workload
 
@@ -34,7 +36,7 @@ def workload_file(scenario: Scenario, ranks: int) -> Job:
 @register_platform("file")
 def platform_file(config: PlatformConfig) -> Platform:
     """Build ``platform.kind = "file"``: the network of ``platform.file``."""
-    platform: Platform = platform_document(config).content
+    platform: Platform = platform_document(config).content()
     return platform
 
 
@@ -49,8 +51,22 @@ def platform_document(config: PlatformConfig) -> Document:
     return read(config.file, kinds=(Kind.PLATFORM,), options=Options(platform=config))
 
 
+def _dims(platform: object) -> tuple[int, ...] | None:
+    """Sizes of the dimensions of a scenario's ``[platform]`` as it is given, where it says them."""
+    if not isinstance(platform, Mapping):
+        return None
+    if isinstance(dims := platform.get("dims"), str) and re.fullmatch(r"[0-9]{1,9}(x[0-9]{1,9})*", dims, re.ASCII):
+        return tuple(map(int, dims.split("x")))
+    file = platform.get("file")
+    if platform.get("kind") != "file" or not isinstance(file, str) or not Path(file).is_file():
+        return None
+    if recognise(file) is not ASTRA_NETWORK:
+        return None
+    return tuple(dimension.size for dimension in read_dimensions(Path(file))[0])
+
+
 def _settings(kind: Kind, given: Mapping[str, Any], path: Path) -> Mapping[str, Mapping[str, Any]]:
-    options = Options(given=frozenset(_key_paths(given)))
+    options = Options(dims=_dims(given.get("platform")), given=frozenset(_key_paths(given)))
     tables: Mapping[str, Mapping[str, Any]] = read(path, kinds=(kind,), options=options).content
     return tables
 

@@ -48,7 +48,7 @@ def _file(folder: Path, text: str, name: str = "topology.txt") -> Path:
 def test_ranks_are_hosts_in_order_of_their_numbers(tmp_path: Path) -> None:
     path = _file(tmp_path, HPCC)
     assert recognise(path) is NS3_TOPOLOGY
-    platform: Platform = read(path).content
+    platform: Platform = read(path).content()
     arrays = platform.arrays()
     assert platform.rank_nodes.tolist() == [0, 2, 3, 5]
     assert [arrays.node_kind[node] for node in (1, 4)] == [NodeKind.SWITCH] * 2
@@ -69,7 +69,7 @@ def test_the_summary_says_what_was_taken(tmp_path: Path) -> None:
 
 
 def test_servers_of_simai_are_machines_with_scale_up_links(tmp_path: Path) -> None:
-    arrays = read(_file(tmp_path, SIMAI)).content.arrays()
+    arrays = read(_file(tmp_path, SIMAI)).content().arrays()
     assert arrays.rank_machine.tolist() == [0, 0, 1, 1]
     assert arrays.rank_rail.tolist() == [0, 1, 0, 1]
     assert (arrays.link_efficiency > 0).tolist() == [True] * 4 + [False] * 4
@@ -117,20 +117,20 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path: Path, old: str, new: str,
     assert HPCC.count(old) >= 1
     path = _file(tmp_path, HPCC.replace(old, new, 1))
     with pytest.raises(TopologyError, match=message):
-        read(path, "ns3_topology")
+        read(path, "ns3_topology").content()
 
 
 def test_a_link_of_an_nvswitch_loses_nothing(tmp_path: Path) -> None:
     path = _file(tmp_path, SIMAI.replace("0.000025ms 0\n", "0.000025ms 0.1\n", 1))
     with pytest.raises(TopologyError, match="line 3: a link of an NVSwitch loses nothing"):
-        read(path, "ns3_topology")
+        read(path, "ns3_topology").content()
 
 
 def _damaged(tmp_path: Path, count: int) -> None:
     fixtures = [_file(tmp_path, HPCC), _file(tmp_path, SIMAI, "simai.txt")]
     folder = tmp_path / "damaged"
     folder.mkdir()
-    survives(NS3_TOPOLOGY, fixtures, folder, count)
+    survives(NS3_TOPOLOGY, fixtures, folder, count, use=lambda build: build())
 
 
 def test_it_survives_damage(tmp_path: Path) -> None:
