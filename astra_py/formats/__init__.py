@@ -6,6 +6,8 @@ from astra_py.formats.astra_network import ASTRA_NETWORK
 from astra_py.formats.astra_system import ASTRA_LOGICAL_DIMS, ASTRA_SYSTEM
 from astra_py.formats.astra_text import ASTRA_TEXT
 from astra_py.formats.head import Head
+from astra_py.formats.hpcc_flows import HPCC_FLOWS
+from astra_py.formats.nccl_log import NCCL_TESTS
 from astra_py.formats.ns3_topology import NS3_TOPOLOGY
 from astra_py.formats.registry import (
     Document,
@@ -25,6 +27,8 @@ __all__ = [
     "ASTRA_NETWORK",
     "ASTRA_SYSTEM",
     "ASTRA_TEXT",
+    "HPCC_FLOWS",
+    "NCCL_TESTS",
     "NS3_TOPOLOGY",
     "ROCE_CONFIG",
     "Document",

@@ -5,20 +5,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from astra_py.config.settings_files import register_settings_reader
 from astra_py.formats.astra_network import ASTRA_NETWORK, read_dimensions
 from astra_py.formats.registry import Document, Kind, Options, read, recognise
 from astra_py.platforms.registry import register_platform
+from astra_py.workloads.flow_job import flow_trace
+from astra_py.workloads.flows import FlowList
 from astra_py.workloads.registry import Job, workload
 
 if TYPE_CHECKING:
     from astra_py.config import PlatformConfig, Scenario
     from astra_py.platforms import Platform
 
-__all__ = ["platform_document", "platform_file", "workload_file"]
+__all__ = ["file_notes", "platform_document", "platform_file", "workload_file"]
 
 
 @workload("file")
@@ -27,10 +32,45 @@ def workload_file(scenario: Scenario, ranks: int) -> Job:
     config = scenario.require_workload()
     format = None if config.format == "auto" else config.format
     document = read(config.path, format, kinds=(Kind.WORKLOAD, Kind.FLOWS), options=Options(ranks=ranks))
-    job: Job = document.content(scenario, ranks)
+    if isinstance(document.content, FlowList):
+        job = _flow_job(scenario, ranks, document)
+    else:
+        job = document.content(scenario, ranks)
     scales = [("compute times", config.compute_scale), ("collective sizes", config.comm_scale)]
     scaled = [f"{what} are scaled by {scale:g}" for what, scale in scales if scale != 1]
-    return Job(job.trace, (*job.notes, *scaled))
+    return Job(job.trace, (*job.notes, *document.warnings, *scaled), (*job.warnings, *document.warnings))
+
+
+def _flow_job(scenario: Scenario, ranks: int, document: Document) -> Job:
+    """The job of a flow list; its ends are nodes of a platform from a file, else ranks."""
+    config, flows = scenario.require_workload(), document.content
+    if config.comm_scale != 1:
+        scale = Fraction(str(config.comm_scale))
+        flows = flows.scaled(np.array([round(int(size) * scale) for size in flows.size_bytes], np.int64))
+    if scenario.platform.kind == "file":
+        flows = _at_ranks(flows, platform_file(scenario.platform))
+    ends = "node ids of the platform" if scenario.platform.kind == "file" else "ranks"
+    notes = (*document.summary, f"ends of flows are {ends}", *(f"ignored: {what}" for what in document.ignored))
+    return Job(flow_trace(ranks, flows), notes)
+
+
+def _at_ranks(flows: FlowList, platform: Platform) -> FlowList:
+    """The same flows with ranks in place of nodes.
+
+    Raises
+    ------
+    WorkloadError : an end is no accelerator.
+    """
+    rank = platform.arrays().node_rank
+    for column in (flows.src, flows.dst):
+        odd = (column >= len(rank)) | (rank[np.minimum(column, len(rank) - 1)] < 0)
+        if odd.any():
+            flow = int(odd.argmax())
+            raise flows.error(
+                f"flow {flow}, {flows.src[flow]} to {flows.dst[flow]}: node {column[flow]} is no host of the platform; "
+                f"allowed: its {platform.ranks} hosts"
+            )
+    return FlowList(rank[flows.src], rank[flows.dst], flows.size_bytes, flows.start_ps, flows.source)
 
 
 @register_platform("file")
@@ -49,6 +89,20 @@ def platform_document(config: PlatformConfig) -> Document:
     """
     assert config.file is not None
     return read(config.file, kinds=(Kind.PLATFORM,), options=Options(platform=config))
+
+
+def file_notes(scenario: Scenario) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Sentences on what was taken from the files of ``[platform]``, ``[transport]`` and ``[system]``, and warnings."""
+    platform, given = scenario.platform, frozenset({"transport.congestion_control"})
+    documents = []
+    if platform.kind == "file":
+        documents.append(platform_document(platform))
+    for table, kind in (("transport", Kind.TRANSPORT), ("system", Kind.SYSTEM)):
+        if (file := getattr(scenario, table).file) is not None:
+            options = Options(dims=_dims(scenario.resolved()["platform"]), given=given)
+            documents.append(read(file, kinds=(kind,), options=options))
+    notes = tuple(note for document in documents for note in document.notes)
+    return notes, tuple(warning for document in documents for warning in document.warnings)
 
 
 def _dims(platform: object) -> tuple[int, ...] | None:
