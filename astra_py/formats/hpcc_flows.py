@@ -57,8 +57,8 @@ def _left_over(header: Line, declared: int, found: int) -> tuple[str, ...]:
 
 def _flows(path: Path, lines: list[Line]) -> FlowList:
     rows = [_flow(line) for line in lines]
-    columns = zip(*rows, strict=True) if rows else ((), (), (), ())
-    return FlowList(*(list(column) for column in columns), source=str(path))
+    src, dst, sizes, starts = zip(*rows, strict=True) if rows else ((), (), (), ())
+    return FlowList(src, dst, sizes, starts, source=str(path))
 
 
 def _flow(line: Line) -> tuple[int, int, int, int]:

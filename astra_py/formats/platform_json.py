@@ -108,7 +108,7 @@ class _Fields:
 
     def quantity(self, key: str, quantity: Quantity, default: str | None = None) -> int:
         try:
-            return quantity.parse(self._given.get(key, default))
+            return quantity.parse(self._given.get(key, default))  # type: ignore[arg-type]  (it refuses what is no text)
         except ConfigError as error:
             raise self.error(f"{key}: {error}") from None
 
