@@ -66,8 +66,8 @@ class _Maker:
             comm_scale=config.comm_scale,
             inside=None if self.model.kind in (DLRM, TRANSFORMER) else first_dimension(scenario.platform),
         )
-        unused = [f"{_IGNORED}{what}" for what in _unused(self.model)]
-        return Job(trace, (*self.model.account(config.compute_unit), *unused))
+        unused = tuple(f"{_IGNORED}{what}" for what in _unused(self.model))
+        return Job(trace, (*self.model.account(config.compute_unit), *unused), unused)
 
 
 def _unused(model: AstraTextModel) -> list[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import networkx as nx
 
@@ -108,7 +108,8 @@ class _Fields:
 
     def quantity(self, key: str, quantity: Quantity, default: str | None = None) -> int:
         try:
-            return quantity.parse(self._given.get(key, default))  # type: ignore[arg-type]  (it refuses what is no text)
+            # what is no text is refused there
+            return quantity.parse(cast(str, self._given.get(key, default)))
         except ConfigError as error:
             raise self.error(f"{key}: {error}") from None
 
