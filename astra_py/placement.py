@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,20 +43,22 @@ def place_work(scenario: Scenario, platform: Platform, slowness: NDArray[np.floa
     ConfigError, WorkloadError : what was asked for cannot be; names the job or list of flows.
     """
     if not scenario.jobs and not scenario.background:
-        job = build_job(scenario, platform.ranks)
-        return job if slowness is None else Job(slowed(job.trace, slowness), job.notes)
+        job = build_job(scenario.of_job(scenario.require_workload(), tuple(range(platform.ranks))), platform.ranks)
+        return job if slowness is None else replace(job, trace=slowed(job.trace, slowness))
     placed: list[JobTrace] = []
     notes: list[str] = []
+    warnings: list[str] = []
     for name, ranks, start_ps in _jobs(scenario, platform):
-        workload = scenario.workload if name == MAIN_JOB else scenario.workload_of(name)
+        workload = scenario.require_workload() if name == MAIN_JOB else scenario.workload_of(name)
         try:
-            job = build_job(scenario.model_copy(update={"workload": workload}), len(ranks))
+            job = build_job(scenario.of_job(workload, ranks), len(ranks))
         except AstraPyError as error:
             error.add_note(f"while making job {name!r} of {len(ranks)} ranks")
             raise
         own = job.trace if slowness is None else slowed(job.trace, slowness[list(ranks)])
         placed.append(JobTrace(name, own, ranks, start_ps))
         notes += [f"{name}: {note}" for note in job.notes]
+        warnings += [f"{name}: {warning}" for warning in job.warnings]
     for name, config in scenario.background.items():
         try:
             flows = _flows(scenario, platform, name, config)
@@ -66,7 +69,7 @@ def place_work(scenario: Scenario, platform: Platform, slowness: NDArray[np.floa
             error.add_note(f"while making [background.{name}]")
             raise
         notes.append(_account(name, config, flows))
-    return Job(joined(placed, platform.ranks), tuple(notes))
+    return Job(joined(placed, platform.ranks), tuple(notes), tuple(warnings))
 
 
 def _jobs(scenario: Scenario, platform: Platform) -> list[tuple[str, tuple[int, ...], int]]:

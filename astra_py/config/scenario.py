@@ -21,6 +21,7 @@ from astra_py.config.pcap import PcapConfig
 from astra_py.config.platform import PlatformConfig
 from astra_py.config.presets import apply_preset
 from astra_py.config.rules import Choice, Count, QuantityRule
+from astra_py.config.settings_files import TABLES_WITH_FILES, apply_settings_files
 from astra_py.config.switch import SwitchConfig
 from astra_py.config.system import SystemConfig
 from astra_py.config.table import FieldError, Table, parameter
@@ -89,18 +90,21 @@ class Scenario(Table):
     ns3: Ns3Config = Ns3Config()
 
     _source_path: Path | None = PrivateAttr(None)
+    _job_ranks: tuple[int, ...] | None = PrivateAttr(None)
 
     @model_validator(mode="before")
     @classmethod
-    def _apply_ns3_defaults_and_preset(cls, given: Any) -> Any:
-        return apply_preset(apply_ns3_defaults(given, cls), cls) if isinstance(given, Mapping) else given
+    def _apply_what_stands_elsewhere(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        return apply_preset(apply_settings_files(apply_ns3_defaults(given, cls), cls), cls)
 
     def check(self) -> None:  # noqa: D102  (as the base)
         line_bytes = self.transport.payload + (
             _ROCE_HEADERS if self.transport.header_size is None else self.transport.header_size
         )
         slowest_bps = -(-8 * line_bytes * _PS_PER_S // _LONGEST_PACKET)
-        if self.platform.link_rate < slowest_bps:
+        if self.platform.kind != "file" and self.platform.link_rate < slowest_bps:
             raise FieldError(
                 "platform.link_rate",
                 f"{self.platform.text('link_rate')!r} takes {8 * line_bytes / self.platform.link_rate:,.0f} s for one "
@@ -172,6 +176,28 @@ class Scenario(Table):
         assert workload is not None
         return workload
 
+    def of_job(self, workload: WorkloadConfig, ranks: tuple[int, ...]) -> Scenario:
+        """The same scenario as the maker of one of its jobs sees it: with its workload, on its ranks."""
+        scenario = self.model_copy(update={"workload": workload})
+        scenario._job_ranks = ranks
+        return scenario
+
+    def job_ranks(self, ranks: int) -> tuple[int, ...]:
+        """The platform's rank of each of the job's first ``ranks`` ranks.
+
+        Raises
+        ------
+        ConfigError
+            there are not so many.
+        """
+        known = self._job_ranks
+        if known is not None and ranks > len(known):
+            raise ConfigError(
+                f"workload.weak_scaling_from = {ranks}: this kind of job is made for ranks of the platform, and it has "
+                f"{len(known)}"
+            )
+        return tuple(range(ranks)) if known is None else known[:ranks]
+
     def job_alone(self, job: str) -> Scenario:
         """The same scenario with one of its jobs and nothing beside it.
 
@@ -238,18 +264,22 @@ class Scenario(Table):
         """
         values = self.resolved()
         values.pop("pcap")  # What is looked at is not what is run.
-        contents = []
+        contents: list[bytes] = []
         for key, workload in sorted(self.workloads.items()):
             table = values
             for part in key.split("."):
                 table = table[part]
             if (path := workload.input_path) is not None:
                 table["file"] = path.name
-                contents.append(_contents(f"{key}.file", path))
+                contents.extend(_contents(f"{key}.file", file) for file in workload.input_paths or (path,))
             for name, path in workload.sharding_files.items():
                 if name == "workload.plan":
                     table["plan"] = path.name
                 contents.append(_contents(name, path))
+        for key in ("platform", *TABLES_WITH_FILES):
+            if (named := getattr(self, key).file) is not None:
+                values[key]["file"] = Path(named).name
+                contents.append(_contents(f"{key}.file", Path(named)))
         if self.platform.routing_hook is not None:
             hook, _, function = self.platform.routing_hook.rpartition(":")
             values["platform"]["routing_hook"] = f"{Path(hook).name}:{function}"
