@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from astra_py.config.scenario import MAIN_JOB
 from astra_py.engines.routes import route_paths
 from astra_py.errors import AstraPyError, ConfigError
+from astra_py.formats.scenario_files import flow_file, flow_notes
 from astra_py.workloads import FlowList, Job, JobTrace, build_job, flow_trace, joined
 from astra_py.workloads.adjusted import slowed
 from astra_py.workloads.background import incast, permutation, poisson
@@ -61,7 +63,13 @@ def place_work(scenario: Scenario, platform: Platform, slowness: NDArray[np.floa
         warnings += [f"{name}: {warning}" for warning in job.warnings]
     for name, config in scenario.background.items():
         try:
-            flows = _flows(scenario, platform, name, config)
+            if config.kind == "file":
+                flows, document = flow_file(scenario, Path(str(config.file)), config.format)
+                flows = flows.later(config.start)
+                notes += [f"{name}: {note}" for note in flow_notes(scenario, document)]
+                warnings += [f"{name}: {warning}" for warning in document.warnings]
+            else:
+                flows = _drawn(scenario, platform, name, config)
             placed.append(
                 JobTrace(name, flow_trace(platform.ranks, flows, priority=config.priority), range(platform.ranks))
             )
@@ -91,7 +99,7 @@ def _on_platform(key: str, ranks: tuple[int, ...] | None, platform: Platform) ->
     return ranks
 
 
-def _flows(scenario: Scenario, platform: Platform, name: str, config: BackgroundConfig) -> FlowList:
+def _drawn(scenario: Scenario, platform: Platform, name: str, config: BackgroundConfig) -> FlowList:
     key = f"background.{name}"
     ranks = np.array(_on_platform(f"{key}.ranks", config.ranks, platform), dtype=np.int32)
     rng = np.random.default_rng([scenario.seed, _STREAM, zlib.crc32(name.encode())])

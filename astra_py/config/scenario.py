@@ -276,6 +276,10 @@ class Scenario(Table):
                 if name == "workload.plan":
                     table["plan"] = path.name
                 contents.append(_contents(name, path))
+        for name, background in sorted(self.background.items()):
+            if background.file is not None:
+                values["background"][name]["file"] = Path(background.file).name
+                contents.append(_contents(f"background.{name}.file", Path(background.file)))
         for key in ("platform", *TABLES_WITH_FILES):
             if (named := getattr(self, key).file) is not None:
                 values[key]["file"] = Path(named).name
