@@ -53,8 +53,11 @@ def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[st
     except ValidationError as error:
         raise ConfigError(_listed(path, explain(error, Scenario))) from None
     workload_path = None if scenario.workload is None else scenario.workload.input_path
-    if scenario.workload is not None and workload_path is not None and not workload_path.is_file():
-        problem = f"workload.file: {scenario.workload.file!r} is not a file; allowed: the path of a workload file"
+    if scenario.workload is not None and workload_path is not None and not scenario.workload.input_paths:
+        problem = (
+            f"workload.file: {scenario.workload.file!r} is not a file; allowed: the path of a workload file, or what "
+            "the names of one file a rank begin with"
+        )
         raise ConfigError(_listed(path, [problem]))
     scenario._source_path = path
     return scenario

@@ -158,10 +158,10 @@ class Scenario(Table):
         """
         values = self.resolved()
         values.pop("pcap")  # What is looked at is not what is run.
-        contents = []
+        contents: list[bytes] = []
         if self.workload is not None and (path := self.workload.input_path) is not None:
             values["workload"]["file"] = path.name
-            contents.append(_contents("workload.file", path))
+            contents.extend(_contents("workload.file", file) for file in self.workload.input_paths or (path,))
         if self.platform.routing_hook is not None:
             hook, _, function = self.platform.routing_hook.rpartition(":")
             values["platform"]["routing_hook"] = f"{Path(hook).name}:{function}"
