@@ -162,6 +162,9 @@ class Scenario(Table):
         if self.workload is not None and (path := self.workload.input_path) is not None:
             values["workload"]["file"] = path.name
             contents.extend(_contents("workload.file", file) for file in self.workload.input_paths or (path,))
+        if self.workload is not None and (groups := self.workload.comm_groups) is not None:
+            values["workload"]["comm_groups"] = Path(groups).name
+            contents.append(_contents("workload.comm_groups", Path(groups)))
         if self.platform.routing_hook is not None:
             hook, _, function = self.platform.routing_hook.rpartition(":")
             values["platform"]["routing_hook"] = f"{Path(hook).name}:{function}"

@@ -3,6 +3,7 @@
 
 from astra_py.formats import scenario_files  # noqa: F401  (what it makes of files is registered)
 from astra_py.formats.astra_text import ASTRA_TEXT
+from astra_py.formats.chakra import CHAKRA
 from astra_py.formats.head import Head
 from astra_py.formats.registry import (
     Document,
@@ -18,6 +19,7 @@ from astra_py.formats.registry import (
 
 __all__ = [
     "ASTRA_TEXT",
+    "CHAKRA",
     "Document",
     "Format",
     "Head",

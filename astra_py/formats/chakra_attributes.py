@@ -73,7 +73,7 @@ _SCALARS: dict[int, tuple[int, _Decode]] = {
     29: (LENGTH, _text),
     31: (LENGTH, lambda data, at, end: data[at:end]),
 }
-_INT64, _STRING = 9, 29
+_INT64, _BOOL, _STRING = 9, 27, 29
 
 
 def read_attribute(data: bytes, at: int, end: int) -> Attribute | None:
@@ -120,8 +120,10 @@ def _items(data: bytes, at: int, end: int, wanted: int, decode: _Decode) -> Iter
 
 
 def write_attribute(name: str, value: int | str | Iterable[int]) -> bytes:
-    """Write an attribute: an integer as int64, a text, or a list of int64."""
-    if isinstance(value, int):
+    """Write an attribute: a bool, an integer as int64, a text, or a list of int64."""
+    if isinstance(value, bool):
+        body = field(_BOOL, value)
+    elif isinstance(value, int):
         body = field(_INT64, value)
     elif isinstance(value, str):
         body = field(_STRING, value)

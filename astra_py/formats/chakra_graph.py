@@ -204,7 +204,7 @@ class _Graph:
             self.phase[row] = self.phases.setdefault(phase, len(self.phases))
         if OWN + "stream" in attributes:
             stream = self._text(row, attributes, OWN + "stream", "")
-            self.stream[row] = self.streams.setdefault(stream, len(self.streams))
+            self.stream[row] = self.streams.setdefault(stream, len(self.streams)) if stream else -1
 
     def _read_time(self, row: int, attributes: dict[str, Value], *, is_rated: bool) -> None:
         if (exact := self._integer(row, attributes, OWN + "duration_ps", -1, most=MAX_INT64)) >= 0:
