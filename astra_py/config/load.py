@@ -76,7 +76,8 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _place_files(tree: dict[str, Any], folder: Path) -> None:
     """Take relative paths of a scenario file from its own folder."""
-    for table, key in (("workload", "file"), ("workload", "comm_groups"), ("platform", "routing_hook"), ("pcap", "folder")):
+    files = (("workload", "file"), ("workload", "comm_groups"), ("platform", "routing_hook"), ("pcap", "folder"))
+    for table, key in files:
         values = tree.get(table)
         if isinstance(values, dict) and isinstance(values.get(key), str) and values[key].strip() not in ("", "none"):
             values[key] = str(folder / values[key])

@@ -10,8 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from astra_py.config.load import load_scenario
 from astra_py.errors import ConfigError, WorkloadError
 from astra_py.formats.chakra_graph import ALL_RANKS, ChakraGraph, chakra_graph
@@ -32,8 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["CHAKRA"]
 
 #: Wire types of the fields of GlobalMetadata and of Node; a repeated integer may be packed.
-_METADATA_FIELDS = {1: (LENGTH,), 2: (LENGTH,)}
-_NODE_FIELDS = {
+_METADATA_FIELDS: Mapping[int, tuple[int, ...]] = {1: (LENGTH,), 2: (LENGTH,)}
+_NODE_FIELDS: Mapping[int, tuple[int, ...]] = {
     **dict.fromkeys((1, 3, 6, 7), (VARINT,)),
     **dict.fromkeys((2, 8, 9, 10), (LENGTH,)),
     **dict.fromkeys((4, 5), (LENGTH, VARINT)),
@@ -110,7 +108,7 @@ def _by_kind(graphs: Mapping[int, ChakraGraph]) -> dict[str, list[Exchange]]:
 def _size(exchange: Exchange) -> int | None:
     if exchange.send_bytes is not None:
         return sum(exchange.send_bytes)
-    return exchange.input_bytes if exchange.size_bytes is None else exchange.size_bytes
+    return exchange.part_bytes if exchange.size_bytes is None else exchange.size_bytes
 
 
 class _Maker:

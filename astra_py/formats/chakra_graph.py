@@ -259,7 +259,7 @@ class _Graph:
             kind=kind,
             group=Group(self._group_name(row, attributes)),
             size_bytes=None if is_input else size if whole < 0 else whole,
-            input_bytes=size if is_input else None,
+            part_bytes=size if is_input else None,
             send_bytes=None if sends is None else self._list(row, attributes, OWN + "send_bytes", ()),
             dtype=self._text(row, attributes, OWN + "dtype", ""),
             priority=self._integer(row, attributes, "comm_priority", 0),

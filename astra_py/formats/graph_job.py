@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from astra_py.config.input_files import input_files
 from astra_py.errors import ConfigError, WorkloadError
@@ -123,7 +124,7 @@ def _repeated(trace: Trace, iterations: int) -> Trace:
     last, first = np.flatnonzero(is_last), np.flatnonzero(waits == 0)
     joint = count + np.arange(ranks)
 
-    def again(column: str, at_joint: int) -> np.ndarray:  # type: ignore[type-arg]
+    def again(column: str, at_joint: int) -> NDArray[Any]:
         values = getattr(trace, column)
         return np.tile(np.concatenate([values, np.full(ranks, at_joint, dtype=values.dtype)]), iterations)[:-ranks]
 

@@ -123,8 +123,14 @@ def _call(group: Group, of_rank: tuple[int, ...], parts: list[_Part]) -> Collect
     root = first.root
     in_order = (of_rank[root], *of_rank[:root], *of_rank[root + 1 :]) if root else of_rank
     size_bytes = first.size_bytes
-    if first.input_bytes is not None:
-        size_bytes = first.input_bytes * len(of_rank)
+    if first.part_bytes is not None:
+        whole = first.part_bytes * len(of_rank)
+        if size_bytes not in (None, whole):
+            raise WorkloadError(
+                f"{parts[0].where}: the whole array has {size_bytes} B, and a rank's part of {len(of_rank)} has "
+                f"{first.part_bytes} B"
+            )
+        size_bytes = whole
     return CollectiveCall(
         name=parts[0].graph.names[parts[0].graph.name[first.row]],
         kind=first.kind,
@@ -140,7 +146,7 @@ def _call(group: Group, of_rank: tuple[int, ...], parts: list[_Part]) -> Collect
 
 
 #: What all parts of a collective have in common.
-_COMMON = ("kind", "size_bytes", "input_bytes", "root", "dtype", "priority", "algorithm")
+_COMMON = ("kind", "size_bytes", "part_bytes", "root", "dtype", "priority", "algorithm")
 
 
 def _differences(one: Exchange, other: Exchange) -> list[tuple[str, object, object]]:

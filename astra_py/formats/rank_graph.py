@@ -39,10 +39,10 @@ class Exchange:
     row : its node.
     kind : as :attr:`~astra_py.workloads.CollectiveCall.kind`.
     group : who takes part; of a message nobody but the two, and it means nothing.
-    size_bytes : as :attr:`~astra_py.workloads.CollectiveCall.size_bytes`; None where it depends on the number of ranks
-        (``input_bytes``) or on the peer (``send_bytes``).
-    input_bytes : what this rank brings to an all_gather or gather, of which the whole array is the number of ranks
-        times.
+    size_bytes : as :attr:`~astra_py.workloads.CollectiveCall.size_bytes`; None where it follows from ``part_bytes``, or
+        depends on the peer (``send_bytes``).
+    part_bytes : one rank's part of an array that all have parts of: the group's size times that is the whole. None
+        where the file does not give it.
     send_bytes, receive_bytes : of all_to_all_v: bytes to and from each member, in group order; ``receive_bytes`` is
         None where they follow from what the others send.
     root : of broadcast, reduce, gather and scatter: its group coordinate.
@@ -55,7 +55,7 @@ class Exchange:
     kind: str
     group: Group = Group()
     size_bytes: int | None = None
-    input_bytes: int | None = None
+    part_bytes: int | None = None
     send_bytes: tuple[int, ...] | None = None
     receive_bytes: tuple[int, ...] | None = None
     root: int = 0
