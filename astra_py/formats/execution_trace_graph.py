@@ -5,9 +5,9 @@ The trace has the host's operators in order of execution. What waits for what on
 follows from how PyTorch issues work:
 
 - **Compute** of all threads goes to one stream, in order of execution: a backward pass runs on the stream of its
-  forward pass. Each operator and kernel with a time is a node that waits for the one before. Kernels have their own
-  times where Chakra's linker put them there, operators then are the host's work, in a stream of its own, and a kernel
-  waits for the operator that launched it. What has no time makes no node.
+  forward pass. Each operator with a time is a node that waits for the one before. Where there are kernels with times,
+  as Chakra's linker puts them there, they are the compute; operators then are the host's work, in a stream of its own,
+  and a kernel waits for the operators before it. What has no time makes no node.
 - A **collective** waits for the compute issued before it, and for the collective before it in its group: a communicator
   has one stream. Compute goes on beside it. A message waits for compute alone.
 - A ``wait`` makes all later compute and collectives wait for its collective (the host goes on). So does the first
@@ -85,6 +85,7 @@ class _Builder:
         self.path = path
         self.rank = rank
         self.groups = ProcessGroups(nodes)
+        self.has_kernels = any(node.category for node in nodes)
         self.id: list[int] = []
         self.kind: list[NodeKind] = []
         self.names: dict[str, int] = {}
@@ -125,8 +126,8 @@ class _Builder:
             self.ignored["kernels of collectives: what they take is simulated"] += 1
             return
         self.timed += 1
-        stream = _COMPUTE if node.category else _HOST
-        after = self.ahead[_HOST] | (self.ahead[_COMPUTE] if stream == _COMPUTE else set())
+        stream = _HOST if self.has_kernels and not node.category else _COMPUTE
+        after = self.ahead[_HOST] | (set() if stream == _HOST else self.ahead[_COMPUTE])
         row = self._append(node, NodeKind.COMPUTE, after, stream, round((node.duration_us or 0) * _PS_PER_US))
         self.ahead[stream].clear()
         self.ahead[stream].add(row)

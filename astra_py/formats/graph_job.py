@@ -107,8 +107,8 @@ def _scaled(trace: Trace, config: WorkloadConfig) -> Trace:
 
 def _scaled_call(call: CollectiveCall, scale: Fraction) -> CollectiveCall:
     if call.matrix is None:
-        return replace(call, size_bytes=max(round((call.size_bytes or 0) * scale), bool(call.size_bytes)))
-    matrix = [[max(round(size * scale), bool(size)) for size in row] for row in call.matrix.tolist()]
+        return replace(call, size_bytes=max(round((call.size_bytes or 0) * scale), int(bool(call.size_bytes))))
+    matrix = [[max(round(size * scale), int(bool(size))) for size in row] for row in call.matrix.tolist()]
     return replace(call, matrix=np.array(matrix, dtype=np.int64))
 
 
