@@ -111,6 +111,12 @@ class CollectiveConfig(Table):
         "hierarchical ones. A send and its receive stay one message.",
         source="whole buffers",
     )
+    active_chunks: Annotated[int, Count(least=1)] = parameter(
+        1,
+        "How many chunks of a collective are in one phase at a time: a chunk's phase begins after that of the chunk so "
+        "many before it.",
+        source="one after another",
+    )
     rings: Annotated[int | None, Count(least=1, most=_MOST_RINGS, words={"auto": None})] = parameter(
         1,
         "Rings that a ring algorithm parts its data among, each through machines in another order; 'auto' is one for "

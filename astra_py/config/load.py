@@ -19,6 +19,16 @@ from astra_py.plugins import FILE
 __all__ = ["load_scenario"]
 
 _NS3_DEFAULTS = "ns3.defaults."
+#: Keys that are paths.
+_PATHS = (
+    ("workload", "file"),
+    ("workload", "comm_groups"),
+    ("platform", "file"),
+    ("transport", "file"),
+    ("system", "file"),
+    ("platform", "routing_hook"),
+    ("pcap", "folder"),
+)
 
 
 def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[str] = ()) -> Scenario:
@@ -76,8 +86,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _place_files(tree: dict[str, Any], folder: Path) -> None:
     """Take relative paths of a scenario file from its own folder."""
-    files = (("workload", "file"), ("workload", "comm_groups"), ("platform", "routing_hook"), ("pcap", "folder"))
-    for table, key in files:
+    for table, key in _PATHS:
         values = tree.get(table)
         if isinstance(values, dict) and isinstance(values.get(key), str) and values[key].strip() not in ("", "none"):
             values[key] = str(folder / values[key])

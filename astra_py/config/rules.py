@@ -21,7 +21,7 @@ from astra_py.errors import ConfigError, did_you_mean
 from astra_py.plugins import FILE, is_registered
 from astra_py.units import INT64_MAX, Quantity
 
-__all__ = ["Choice", "Count", "Flag", "Name", "Number", "QuantityRule", "Registered", "Rule", "Text"]
+__all__ = ["Choice", "Count", "Flag", "Name", "Number", "PathRule", "QuantityRule", "Registered", "Rule", "Text"]
 
 
 class Rule(ABC):
@@ -309,3 +309,10 @@ class Text(Rule):
         if isinstance(value, str) and value.strip():
             return value
         raise ValueError(f"{value!r} is not a text")
+
+
+class PathRule(Text):
+    """A path; None where there is no file."""
+
+    def read(self, value: Any) -> Any:  # noqa: D102
+        return None if value is None else super().read(value)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from astra_py.config.input_files import input_files
-from astra_py.config.rules import Choice, Count, Number, QuantityRule, Registered, Text, WordRule
+from astra_py.config.rules import Choice, Count, Number, PathRule, QuantityRule, Registered, WordRule
 from astra_py.config.table import Condition, FieldError, Table, parameter
 from astra_py.units import TIME, parse_time
 
@@ -28,13 +28,6 @@ def dlrm_presets() -> Mapping[str, Path]:
     """Return the DLRM descriptions that ship with the package: name to file."""
     folder = Path(str(files("astra_py.config"))) / "presets" / "dlrm"
     return {path.stem: path for path in sorted(folder.glob("*.toml"))}
-
-
-class PathRule(Text):
-    """A path; None where there is no file."""
-
-    def read(self, value: Any) -> Any:
-        return None if value is None else super().read(value)
 
 
 class DlrmPresetRule(WordRule):

@@ -2,10 +2,15 @@
 """Files that people of this field have: recognised, read and written by format."""
 
 from astra_py.formats import scenario_files  # noqa: F401  (what it makes of files is registered)
+from astra_py.formats.astra_network import ASTRA_NETWORK
+from astra_py.formats.astra_system import ASTRA_LOGICAL_DIMS, ASTRA_SYSTEM
 from astra_py.formats.astra_text import ASTRA_TEXT
 from astra_py.formats.chakra import CHAKRA
 from astra_py.formats.execution_trace import PYTORCH_ET
 from astra_py.formats.head import Head
+from astra_py.formats.hpcc_flows import HPCC_FLOWS
+from astra_py.formats.nccl_log import NCCL_TESTS
+from astra_py.formats.ns3_topology import NS3_TOPOLOGY
 from astra_py.formats.registry import (
     Document,
     Format,
@@ -17,11 +22,19 @@ from astra_py.formats.registry import (
     recognise,
     register_format,
 )
+from astra_py.formats.roce_config import ROCE_CONFIG
 
 __all__ = [
+    "ASTRA_LOGICAL_DIMS",
+    "ASTRA_NETWORK",
+    "ASTRA_SYSTEM",
     "ASTRA_TEXT",
     "CHAKRA",
+    "HPCC_FLOWS",
+    "NCCL_TESTS",
+    "NS3_TOPOLOGY",
     "PYTORCH_ET",
+    "ROCE_CONFIG",
     "Document",
     "Format",
     "Head",

@@ -14,7 +14,8 @@ from astra_py.formats.head import Head, foreign_title
 from astra_py.plugins import Registry
 
 if TYPE_CHECKING:
-    from astra_py.config import Scenario
+    from astra_py.config import PlatformConfig, Scenario
+    from astra_py.platforms import Platform
     from astra_py.workloads import Job
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "JobMaker",
     "Kind",
     "Options",
+    "PlatformMaker",
     "error_of",
     "find_format",
     "format_names",
@@ -36,7 +38,7 @@ class Kind(StrEnum):
     """What a file is about, and so the type of :attr:`Document.content`."""
 
     WORKLOAD = "workload"  # JobMaker
-    PLATFORM = "platform"  # Platform
+    PLATFORM = "platform"  # PlatformMaker
     TRANSPORT = "transport"  # settings: tables of scenario keys
     SYSTEM = "system"  # settings: tables of scenario keys
     FLOWS = "flows"  # FlowList
@@ -48,6 +50,9 @@ class Kind(StrEnum):
 #: What makes the job of a workload file for a number of ranks, with the scenario's ``[workload]``.
 JobMaker = Callable[["Scenario", int], "Job"]
 
+#: What builds the platform of a file: reading takes memory by the file's size, building by the platform's.
+PlatformMaker = Callable[[], "Platform"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
@@ -57,10 +62,16 @@ class Options:
     ----------
     is_strict : whether what is only warned of is an error.
     ranks : number of ranks of the job or the platform, or None where it is not known.
+    dims : sizes of the network's dimensions, that of neighbouring ranks first, or None where they are not known.
+    given : key paths that the scenario gives, such as ``"transport.ack"``, and that so override the file.
+    platform : the scenario's ``[platform]``, where a platform is read: what its file does not say.
     """
 
     is_strict: bool = False
     ranks: int | None = None
+    dims: tuple[int, ...] | None = None
+    given: frozenset[str] = frozenset()
+    platform: PlatformConfig | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
