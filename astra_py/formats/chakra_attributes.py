@@ -9,7 +9,18 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable
 
-from astra_py.formats.protobuf import FIXED32, FIXED64, LENGTH, VARINT, WireError, field, fields, packed, varint
+from astra_py.formats.protobuf import (
+    FIXED32,
+    FIXED64,
+    LENGTH,
+    VARINT,
+    WireError,
+    field,
+    fields,
+    next_field,
+    packed,
+    varint,
+)
 
 __all__ = ["Attribute", "Value", "read_attribute", "write_attribute"]
 
@@ -85,7 +96,9 @@ def read_attribute(data: bytes, at: int, end: int) -> Attribute | None:
     """
     name = ""
     value: Value | None = None
-    for number, wire, begin, stop in fields(data, at, end):
+    while at < end:
+        number, wire, begin, stop = next_field(data, at, end)
+        at = stop
         if number == _NAME and wire == LENGTH:
             name = _text(data, begin, stop)
         elif number in _SCALARS:

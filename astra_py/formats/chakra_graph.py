@@ -143,8 +143,9 @@ class _Graph:
         new_row = np.cumsum(kept) - 1
         self.new_row = new_row.tolist()
         types = nodes.type.tolist()
+        known = tuple(NodeType)
         for row, (kind, attributes) in enumerate(zip(types, nodes.attributes, strict=True)):
-            self._read(row, NodeType(kind), dict(attributes))
+            self._read(row, known[kind], dict(attributes))
         graph = RankGraph(
             path=nodes.path,
             rank=self.rank,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from astra_py.errors import WorkloadError
 from astra_py.formats.chakra_attributes import Attribute, read_attribute
-from astra_py.formats.protobuf import LENGTH, VARINT, WireError, fields, varint, varints
+from astra_py.formats.protobuf import LENGTH, VARINT, WireError, fields, next_field, varint, varints
 
 __all__ = ["VERSION", "ChakraNodes", "CommType", "NodeType", "read_chakra_nodes"]
 
@@ -182,16 +182,18 @@ class _Reader:
         attributes = []
         inputs: tuple[int, int] | None = None
         while at < end:
-            # the two cases that nearly all fields are, without a call: a key of one byte, a value or length of one byte
+            # next_field, without a call for what nearly all fields are: a number below 16, an integer or a length
             start, key = at, data[at]
-            if key < 0x80 and at + 1 < end and data[at + 1] < 0x80:
-                number, wire, value, at = key >> 3, key & 7, data[at + 1], at + 2
+            number, wire = key >> 3, key & 7
+            if key < 0x80 and wire in (VARINT, LENGTH):
+                if at + 1 < end and data[at + 1] < 0x80:
+                    value, at = data[at + 1], at + 2
+                else:
+                    value, at = varint(data, at + 1, end)
                 if wire == LENGTH:
                     begin, at = at, at + value
-                elif wire != VARINT:
-                    number, wire, begin, at = next(fields(data, start, end))
             else:
-                number, wire, begin, at = next(fields(data, start, end))
+                number, wire, begin, at = next_field(data, start, end)
                 if wire == VARINT:
                     value, _ = varint(data, begin, end)
             if at > end:
@@ -220,8 +222,8 @@ class _Reader:
                 inputs = begin, at
             else:
                 self.unused_fields[number] = self.unused_fields.get(number, 0) + 1
-        if kind > max(NodeType):
-            raise WireError(end, f"node {identity} has type {kind}; known are 0 to {int(max(NodeType))}")
+        if kind > NodeType.COMM_COLL:
+            raise WireError(end, f"node {identity} has type {kind}; known are 0 to {int(NodeType.COMM_COLL)}")
         if kind == NodeType.METADATA and inputs is not None:
             self._read_inputs(*inputs)
         self.id.append(identity)

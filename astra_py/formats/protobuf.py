@@ -18,6 +18,7 @@ __all__ = [
     "field",
     "fields",
     "message",
+    "next_field",
     "packed",
     "varint",
     "varint_bytes",
@@ -62,13 +63,16 @@ def varint(data: bytes, at: int, end: int) -> tuple[int, int]:
     WireError : it is cut, or has more than 64 bits.
     """
     value = shift = 0
-    for place in range(at, min(end, at + _MOST_VARINT_BYTES)):
+    place, stop = at, min(end, at + _MOST_VARINT_BYTES)
+    while place < stop:
         byte = data[place]
-        value |= (byte & 0x7F) << shift
+        place += 1
         if byte < 0x80:
+            value |= byte << shift
             if value >> 64:
                 break
-            return value, place + 1
+            return value, place
+        value |= (byte & 0x7F) << shift
         shift += 7
     raise WireError(at, "a varint is cut" if at + _MOST_VARINT_BYTES > end else "a varint has more than 64 bits")
 
@@ -87,36 +91,46 @@ def varints(data: bytes, at: int, end: int) -> list[int]:
     return values
 
 
-def fields(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, int, int]]:
-    """Read the fields of the message ``data[at:end]``.
+def next_field(data: bytes, at: int, end: int) -> tuple[int, int, int, int]:
+    """Read the field that begins at ``data[at]`` in a message that ends before ``end``; nothing is copied.
 
-    Yields
-    ------
-    Field number, wire type, and the first and last + 1 offset of the value; nothing is copied.
+    Returns
+    -------
+    Field number, wire type, and the first and last + 1 offset of the value; the next field begins at the last one.
 
     Raises
     ------
-    WireError : a field is cut, has a number or a wire type that does not exist, or is longer than the message.
+    WireError : it is cut, has a number or a wire type that does not exist, or is longer than the message.
+    """
+    key, begin = varint(data, at, end)
+    number, wire = key >> 3, key & 7
+    if not 0 < number < 2**29:
+        raise WireError(at, f"field number {number}")
+    if wire == VARINT:
+        _, stop = varint(data, begin, end)
+    elif wire == LENGTH:
+        length, begin = varint(data, begin, end)
+        stop = begin + length
+    elif wire in _FIXED_BYTES:
+        stop = begin + _FIXED_BYTES[wire]
+    else:
+        raise WireError(at, f"wire type {wire} of field {number}")
+    if stop > end:
+        raise WireError(at, f"field {number} ends at byte {stop}, after its message, which ends at {end}")
+    return number, wire, begin, stop
+
+
+def fields(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, int, int]]:
+    """Read the fields of the message ``data[at:end]``, each as :func:`next_field` returns it.
+
+    Raises
+    ------
+    WireError : as :func:`next_field`.
     """
     while at < end:
-        start = at
-        key, at = varint(data, at, end)
-        number, wire = key >> 3, key & 7
-        if not 0 < number < 2**29:
-            raise WireError(start, f"field number {number}")
-        begin = at
-        if wire == VARINT:
-            _, at = varint(data, at, end)
-        elif wire == LENGTH:
-            length, begin = varint(data, at, end)
-            at = begin + length
-        elif wire in _FIXED_BYTES:
-            at += _FIXED_BYTES[wire]
-        else:
-            raise WireError(start, f"wire type {wire} of field {number}")
-        if at > end:
-            raise WireError(start, f"field {number} ends at byte {at}, after its message, which ends at {end}")
-        yield number, wire, begin, at
+        field = next_field(data, at, end)
+        at = field[3]
+        yield field
 
 
 def varint_bytes(value: int) -> bytes:
