@@ -15,7 +15,7 @@ from astra_py.errors import ConfigError, WorkloadError
 from astra_py.formats.chakra_graph import ALL_RANKS, ChakraGraph, chakra_graph
 from astra_py.formats.chakra_nodes import VERSION, read_chakra_nodes
 from astra_py.formats.chakra_writer import write_chakra
-from astra_py.formats.graph_job import graph_job, rank_files
+from astra_py.formats.graph_job import counted, graph_job, rank_files, span
 from astra_py.formats.head import Head
 from astra_py.formats.protobuf import LENGTH, VARINT, WireError, fields, varint
 from astra_py.formats.rank_graph import Exchange, Group, RankGraph
@@ -65,32 +65,33 @@ def _read(path: Path, options: Options) -> Document:
         graphs[rank] = chakra_graph(nodes, rank)
         _ = graphs[rank].graph.order  # raises where nodes wait for each other
     ignored: Counter[str] = sum((graph.ignored for graph in graphs.values()), Counter())
-    return Document(
+    document = Document(
         format=CHAKRA.name,
         path=path,
-        content=_Maker(path, graphs),
+        content=None,
         summary=tuple(_summary(path, graphs)),
         ignored=tuple(f"{what} ({count})" for what, count in ignored.items()),
         warnings=tuple(warnings[:1]),
     )
+    # warnings are the document's to say
+    return replace(document, content=_Maker(replace(document, warnings=()), graphs))
 
 
 def _summary(path: Path, graphs: Mapping[int, ChakraGraph]) -> list[str]:
     """What was taken, a sentence a line, with units."""
     types = sum((graph.types for graph in graphs.values()), Counter[object]())
-    counted = ", ".join(f"{count} {kind.name}" for kind, count in sorted(types.items()))  # type: ignore[attr-defined]
-    busiest = max(int(graph.graph.duration_ps.sum(dtype=object)) for graph in graphs.values())
-    lines = [
-        f"{path}: {len(graphs)} ranks' files, {sum(types.values())} nodes: {counted or 'none'}",
-        f"times of nodes, in whole us there: at most {busiest / 1e6:g} us a rank together",
-    ]
+    named = ", ".join(f"{count} {kind.name}" for kind, count in sorted(types.items()))  # type: ignore[attr-defined]
+    lines = [f"{path}: {counted(len(graphs), 'file')}, {counted(sum(types.values()), 'node')}: {named or 'none'}"]
+    if busiest := max(int(graph.graph.duration_ps.sum(dtype=object)) for graph in graphs.values()):
+        lines.append(f"times of nodes, in whole us there: at most {busiest / 1e6:g} us a rank together")
     if rated := sum(len(graph.costs) for graph in graphs.values()):
-        lines.append(f"{rated} nodes have num_ops and tensor_size and no time: the accelerator's roofline gives it")
+        what = f"{counted(rated, 'node')} with num_ops and tensor_size and no time"
+        lines.append(f"{what}: the accelerator's roofline gives it")
     for kind, exchanges in _by_kind(graphs).items():
         sizes = [size for exchange in exchanges if (size := _size(exchange)) is not None]
         what = "each rank's input" if kind == "all_gather" else "each message" if kind == "sendrecv" else "the buffer"
-        between = f", {min(sizes)} to {max(sizes)} B ({what})" if sizes else ""
-        lines.append(f"{len(exchanges)} nodes of {kind}{between}")
+        of_what = "" if kind == "barrier" else f": {span(sizes)} ({what})"
+        lines.append(f"{counted(len(exchanges), 'node')} of {kind}{of_what}")
     rooted = [kind for kind in _by_kind(graphs) if kind in ("broadcast", "reduce", "gather", "scatter")]
     if rooted:
         lines.append(f"the root of {', '.join(rooted)} is the first rank of the group: the schema names none")
@@ -114,8 +115,8 @@ def _size(exchange: Exchange) -> int | None:
 class _Maker:
     """Makes the job of all ranks: groups by their names, times of nodes that give operations and bytes."""
 
-    def __init__(self, path: Path, graphs: Mapping[int, ChakraGraph]) -> None:
-        self.path = path
+    def __init__(self, document: Document, graphs: Mapping[int, ChakraGraph]) -> None:
+        self.document = document
         self.graphs = graphs
 
     def __call__(self, scenario: Scenario, ranks: int) -> Job:
@@ -130,8 +131,8 @@ class _Maker:
             rank: _timed(_grouped(graph, given, config.comm_groups, ranks), graph.costs, roofline, config.compute_dtype)
             for rank, graph in self.graphs.items()
         }
-        job = graph_job(self.path, graphs, scenario, ranks)
-        return Job(job.trace, (*_summary(self.path, self.graphs), *job.notes))
+        job = graph_job(self.document.path, graphs, scenario, ranks)
+        return Job(job.trace, (*self.document.notes, *job.notes))
 
 
 def read_comm_groups(path: Path) -> dict[str, tuple[int, ...]]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from astra_py.config import Scenario
     from astra_py.config.workload import WorkloadConfig
 
-__all__ = ["graph_job", "rank_files"]
+__all__ = ["counted", "graph_job", "rank_files", "span"]
 
 #: The number that a file of a rank has in its name, before its suffixes.
 _RANK = re.compile(r"([0-9]{1,7})(?:\.[A-Za-z][A-Za-z0-9]*)+$")
@@ -50,6 +50,17 @@ def rank_files(path: Path) -> dict[int, Path]:
     if not found:
         raise WorkloadError(f"{path}: cannot be read: no file has this name or one that begins so")
     return found
+
+
+def counted(count: int, what: str) -> str:
+    """``"1 file"``, ``"2 files"``."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def span(sizes: Iterable[int]) -> str:
+    """The least and the most of some sizes in bytes, ``"8 to 64 B"``, or one where they are the same."""
+    least, *_, most = sorted({*sizes}) * 2
+    return f"{least} B" if least == most else f"{least} to {most} B"
 
 
 def graph_job(path: Path, graphs: Mapping[int, RankGraph], scenario: Scenario, ranks: int) -> Job:
@@ -80,11 +91,12 @@ def graph_job(path: Path, graphs: Mapping[int, RankGraph], scenario: Scenario, r
         model = graphs[min(graphs)]
         if config.missing_ranks == "error":
             raise WorkloadError(
-                f"{path}: has files of {len(graphs)} ranks, and the platform {ranks} ranks; missing is that of rank "
+                f"{path}: {counted(len(graphs), 'file')} for the platform's {ranks} ranks; missing is that of rank "
                 f"{missing[0]}; allowed: one file a rank, or workload.missing_ranks = 'same'"
             )
         every |= {rank: model.of_rank(rank) for rank in missing}
-        notes.append(f"{len(missing)} ranks have no file and do the same as rank {model.rank} ({model.path})")
+        who = "1 rank has no file and does" if len(missing) == 1 else f"{len(missing)} ranks have no file and do"
+        notes.append(f"{who} the same as rank {model.rank} ({model.path})")
     trace = joined([every[rank] for rank in range(ranks)], ranks)
     if config.iterations > 1:
         notes.append(f"the nodes of the files are done {config.iterations} times, an iteration each")

@@ -173,7 +173,7 @@ def test_operations_and_bytes_become_a_time_by_the_roofline(tmp_path: Path) -> N
     tree["workload"]["compute_dtype"] = "fp16"
     assert ap.load(tree).trace.duration_ps.tolist()[:2] == [5 * 10**8, 10**9]
     document = read(path)
-    assert "3 nodes have num_ops and tensor_size and no time" in "\n".join(document.summary)
+    assert "3 nodes with num_ops and tensor_size and no time" in "\n".join(document.summary)
 
 
 def test_missing_ranks_are_an_error_or_the_same(tmp_path: Path) -> None:

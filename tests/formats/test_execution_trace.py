@@ -67,7 +67,7 @@ def of_rank_0(trace: Trace) -> list[tuple[str, list[str]]]:
 def test_an_uneven_exchange_of_one_file_of_eight_runs_where_all_ranks_are_the_same(tmp_path: Path) -> None:
     path = write_trace(tmp_path / "dlrm_0.json.gz", [uneven()])
     assert recognise(path) is PYTORCH_ET
-    with pytest.raises(WorkloadError, match=r"dlrm_0.json.gz: has files of 1 ranks, and the platform 8 ranks"):
+    with pytest.raises(WorkloadError, match=r"dlrm_0.json.gz: 1 file for the platform's 8 ranks; missing is"):
         trace_of(path, 8)
     run = ap.load(scenario(path, 8, missing_ranks="same"))
     (call,) = run.trace.calls
@@ -271,9 +271,9 @@ def test_a_barrier_holds_up_all_and_is_not_done_twice(tmp_path: Path) -> None:
 def test_what_has_no_time_is_said(tmp_path: Path) -> None:
     nodes = [operator(2), operator(3), comms(4, "allreduce", reads=[tensor(1, 8)], writes=[tensor(1, 8)])]
     document = read(write_job(tmp_path, nodes), kinds=(Kind.WORKLOAD,))
-    assert document.summary[0].endswith("1 ranks' files, 2 operators")
+    assert document.summary[0].endswith("1 file, 2 operators")
     assert document.summary[1].startswith("no operator has a time")
-    assert document.summary[2] == "1 nodes of all_reduce: 32 to 32 B"
+    assert document.summary[2] == "1 node of all_reduce: 32 B"
 
 
 ONE = [tensor(1, 8)]
