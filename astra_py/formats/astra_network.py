@@ -24,7 +24,7 @@ from astra_py.formats.head import Head
 from astra_py.formats.registry import Document, Format, Kind, Options, register_format
 from astra_py.formats.yaml_lists import Entry, read_lists
 from astra_py.platforms import Platform
-from astra_py.units import INT64_MAX, format_rate, format_time
+from astra_py.units import INT64_MAX, format_time
 
 __all__ = ["ASTRA_NETWORK", "Dimension", "read_dimensions"]
 
@@ -55,7 +55,8 @@ class Dimension:
         return self.size if self.size > 2 else self.size - 1
 
     def __str__(self) -> str:
-        return f"{self.shape} of {self.size}, links of {format_rate(self.rate_bps)} and {format_time(self.delay_ps)}"
+        rate = f"{self.rate_bps / _BITS_PER_GB:g} GB/s of 2^30 B"
+        return f"{self.shape} of {self.size}, links of {rate} each way and {format_time(self.delay_ps)}"
 
 
 def _recognises(path: Path, head: Head) -> bool:
@@ -120,7 +121,7 @@ def _read(path: Path, options: Options) -> Document:
         path=path,
         content=lambda: _build(path, config, dimensions),
         summary=(
-            f"{path}: {ranks} ranks in {len(dimensions)} dimensions; rates are GB/s of 2^30 B, latencies of each link",
+            f"{path}: {ranks} ranks in {len(dimensions)} dimensions, that of neighbouring ranks first",
             *(f"dimension {number}: {dimension}" for number, dimension in enumerate(dimensions)),
             *([f"the {dimensions[0].size} ranks of dimension 0 are a machine"] if len(dimensions) > 1 else ()),
         ),

@@ -41,6 +41,21 @@ _KNOWN = (
     *("scheduling-policy", "active-chunks-per-dimension"),
 )
 
+#: Further keys of their program, which nothing here is made of.
+_OTHERS = (
+    *("boost-mode", "track-local-mem", "local-mem-trace-filename", "roofline-enabled", "peak-perf", "trace-enabled"),
+    *(
+        "replay-only",
+        "inter-dimension-scheduling",
+        "intra-dimension-scheduling",
+        "model-shared-bus",
+        "L",
+        "o",
+        "g",
+        "G",
+    ),
+    *("local-mem-latency", "local-reduction-delay"),
+)
 _COLLECTIVE_KEYS = {kind: f"collective.{kind.replace('-', '_')}" for kind in _ALGORITHMS}
 
 
@@ -57,7 +72,7 @@ def _read(path: Path, options: Options) -> Document:
             settings.take_algorithm(kind)
     settings.take_figures()
     ignored = [key for key in keys.values if key not in settings.taken]
-    hints = {key: did_you_mean(key, _KNOWN) for key in ignored if key not in _KNOWN}
+    hints = {key: did_you_mean(key, _KNOWN) for key in ignored if key not in (*_KNOWN, *_OTHERS)}
     return Document(
         format=ASTRA_SYSTEM.name,
         path=path,

@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from astra_py.config.workload import WorkloadConfig
+from astra_py.formats.first_dimension import first_dimension
 from astra_py.formats.head import Head
 from astra_py.formats.registry import Document, Format, Kind, Options, register_format
 from astra_py.units import parse_time
 from astra_py.workloads import AstraTextModel, Job, read_astra_text, training_trace
+from astra_py.workloads.astra_text import DLRM, TRANSFORMER
+from astra_py.workloads.layer_loop import unused_collectives
 
 if TYPE_CHECKING:
     from astra_py.config import Scenario
@@ -21,12 +24,13 @@ _IGNORED = "ignored: "
 
 
 def _recognises(path: Path, head: Head) -> bool:
-    """A word in capitals such as HYBRID_DLRM, then a line with the number of layers alone, no ``key: value`` header."""
+    """A word in capitals such as HYBRID_DLRM, no ``key: value`` header but of a transformer, then a number alone."""
     lines = head.lines
     if len(lines) < 2 or head.is_gzip:
         return False
     word = lines[0][0]
-    is_kind = word == word.upper() and word.replace("_", "").isalpha() and ":" not in " ".join(lines[0])
+    has_header = len(lines[0]) > 3 or (len(lines[0]) == 3 and word != TRANSFORMER)
+    is_kind = word == word.upper() and word.replace("_", "").isalpha() and not has_header
     return is_kind and len(lines[1]) == 1 and lines[1][0].isdecimal()
 
 
@@ -38,7 +42,10 @@ def _read(path: Path, options: Options) -> Document:
         path=path,
         content=_Maker(model),
         summary=tuple(line for line in account if not line.startswith(_IGNORED)),
-        ignored=tuple(line.removeprefix(_IGNORED) for line in account if line.startswith(_IGNORED)),
+        ignored=(
+            *(line.removeprefix(_IGNORED) for line in account if line.startswith(_IGNORED)),
+            *_unused(model),
+        ),
     )
 
 
@@ -57,8 +64,14 @@ class _Maker:
             compute_unit_ps=config.compute_unit,
             compute_scale=config.compute_scale,
             comm_scale=config.comm_scale,
+            inside=None if self.model.kind in (DLRM, TRANSFORMER) else first_dimension(scenario.platform),
         )
-        return Job(trace, tuple(self.model.account(config.compute_unit)))
+        unused = tuple(f"{_IGNORED}{what}" for what in _unused(self.model))
+        return Job(trace, (*self.model.account(config.compute_unit), *unused), unused)
+
+
+def _unused(model: AstraTextModel) -> list[str]:
+    return [] if model.kind == DLRM else unused_collectives(model)
 
 
 ASTRA_TEXT = register_format(

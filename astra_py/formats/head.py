@@ -98,6 +98,10 @@ _FOREIGN: tuple[tuple[str, Callable[[Head], bool]], ...] = (
     ),
     ("is an ELF binary", lambda head: head.data.startswith(b"\x7fELF")),
     (
+        "is a SimAI workload, ASTRA-sim 1.0's text with a header of its own",
+        lambda head: bool(head.lines) and "model_parallel_NPU_group:" in head.lines[0] and len(head.lines[0]) > 3,
+    ),
+    (
         "is a node's topology as NCCL writes it (XML)",
         lambda head: (head.text or "").lstrip().startswith("<system"),
     ),

@@ -20,6 +20,8 @@ __all__ = ["HPCC_FLOWS"]
 
 _FLOW = "src dst pg dport bytes start"
 _MOST_BYTES = 2**50
+#: What published flow lists of that simulator have, where a flow list does not say it.
+_GROUP, _PORT = 3, 100
 
 
 def _recognises(path: Path, head: Head) -> bool:
@@ -55,8 +57,8 @@ def _left_over(header: Line, declared: int, found: int) -> tuple[str, ...]:
 
 def _flows(path: Path, lines: list[Line]) -> FlowList:
     rows = [_flow(line) for line in lines]
-    columns = zip(*rows, strict=True) if rows else ((), (), (), ())
-    return FlowList(*(list(column) for column in columns), source=str(path))
+    src, dst, sizes, starts = zip(*rows, strict=True) if rows else ((), (), (), ())
+    return FlowList(src, dst, sizes, starts, source=str(path))
 
 
 def _flow(line: Line) -> tuple[int, int, int, int]:
@@ -86,6 +88,19 @@ def _summary(path: Path, flows: FlowList) -> list[str]:
     return lines
 
 
+def _write(document: Document, path: Path, options: Options) -> tuple[str, ...]:
+    """Write a flow list; starts in seconds, exactly."""
+    flows: FlowList = document.content
+    rows = zip(*(column.tolist() for column in (flows.src, flows.dst, flows.size_bytes, flows.start_ps)), strict=True)
+    with path.open("w", encoding="utf-8") as file:
+        file.write(f"{len(flows)}\n")
+        file.writelines(
+            f"{src} {dst} {_GROUP} {_PORT} {size} {start // 10**12}.{start % 10**12:012d}\n"
+            for src, dst, size, start in rows
+        )
+    return (f"{path}: {len(flows)} flows of priority group {_GROUP} to port {_PORT}",)
+
+
 HPCC_FLOWS = register_format(
     Format(
         name="hpcc_flows",
@@ -93,5 +108,8 @@ HPCC_FLOWS = register_format(
         kind=Kind.FLOWS,
         recognises=_recognises,
         read=_read,
+        write=_write,
+        writes=frozenset({Kind.FLOWS}),
+        suffixes=(".txt",),
     )
 )

@@ -159,11 +159,11 @@ def _sizes(rows: list[_Row]) -> str:
 def _averages(path: Path, table: pd.DataFrame, printed: tuple[Line, Fraction] | None) -> str:
     """Say what the average busbw is, and compare it with the printed one."""
     values = [Fraction(value) for name in ("busbw_GBps", "in_place_busbw_GBps") for value in table[name]]
-    mean = sum(values) / len(values)
+    mean = sum(values, Fraction(0)) / len(values)
     if printed is None:
         return f"average busbw {float(mean):.6g} GB/s, computed; the log has none"
     line, given = printed
-    if abs(mean - given) > _ROUNDING_GBPS + abs(given) / 10**5:
+    if abs(mean - given) > _ROUNDING_GBPS + given / 10**5:
         raise line.error(
             f"the average busbw is {float(given):g} GB/s, and the {len(table)} rows above have {float(mean):.6g}: rows "
             "are missing or damaged"

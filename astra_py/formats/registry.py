@@ -45,6 +45,7 @@ class Kind(StrEnum):
     SCHEDULE = "schedule"  # Template
     MEASUREMENTS = "measurements"  # DataFrame
     PLAN = "plan"  # Plan
+    SCENARIO = "scenario"  # Scenario
 
 
 #: What makes the job of a workload file for a number of ranks, with the scenario's ``[workload]``.
@@ -201,10 +202,9 @@ def recognise(path: str | Path, *kinds: Kind) -> Format:
     if len(fitting) > 1:
         names = " and ".join(repr(format.name) for format in fitting)
         raise error(f"{path}: its content may be {names}; say which")
-    needed = f"a {' or '.join(kinds)} file is needed" if kinds else "no format that is known"
-    if found:
-        raise error(f"{path}: is {found[0].title}, a {found[0].kind} file, and {needed}{allowed}")
-    raise error(f"{path}: {foreign_title(head) or 'is not recognised'}, and {needed}{allowed}")
+    seems = f"is {found[0].title}, a {found[0].kind} file" if found else foreign_title(head) or "is not recognised"
+    needed = f", and a {' or '.join(kinds)} file is needed" if kinds else ""
+    raise error(f"{path}: {seems}{needed}{allowed}")
 
 
 def read(

@@ -109,7 +109,8 @@ class _Settings:
     def __init__(self, path: Path, lines: dict[str, Line]) -> None:
         self._path = path
         self._lines = lines
-        self.tables: dict[str, dict[str, Any]] = deepcopy({**transport_presets()["hpcc_sim"]})
+        preset = transport_presets()["hpcc_sim"]
+        self.tables = {table: deepcopy(dict(values)) for table, values in preset.items()}
         self.said: list[str] = []
         self.taken: set[str] = set()
         # what the preset has of DCQCN's table stands under that control alone

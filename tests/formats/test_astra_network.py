@@ -168,7 +168,7 @@ def test_system_settings_become_keys(tmp_path: Path) -> None:
     over = load_scenario(
         {"platform": platform, "system": {"file": str(path), "endpoint_delay": "0ns"}, "collective": {"chunks": 1}}
     )
-    assert (over.system.endpoint_delay, over.collective.chunks, over.collective.active_chunks) == (0, 1, 2)
+    assert (over.system.endpoint_delay, over.collective.chunks, over.collective.active_chunks) == (0, 1, 1)
 
 
 def test_the_order_of_collectives_acts_where_they_are_limited(tmp_path: Path) -> None:
