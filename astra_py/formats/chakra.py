@@ -15,7 +15,7 @@ from astra_py.errors import ConfigError, WorkloadError
 from astra_py.formats.chakra_graph import ALL_RANKS, ChakraGraph, chakra_graph
 from astra_py.formats.chakra_nodes import VERSION, read_chakra_nodes
 from astra_py.formats.chakra_writer import write_chakra
-from astra_py.formats.graph_job import counted, graph_job, rank_files, span
+from astra_py.formats.graph_job import complete, counted, graph_job, rank_files, span
 from astra_py.formats.head import Head
 from astra_py.formats.protobuf import LENGTH, VARINT, WireError, fields, varint
 from astra_py.formats.rank_graph import Exchange, Group, RankGraph
@@ -72,6 +72,7 @@ def _read(path: Path, options: Options) -> Document:
         summary=tuple(_summary(path, graphs)),
         ignored=tuple(f"{what} ({count})" for what, count in ignored.items()),
         warnings=tuple(warnings[:1]),
+        ranks=complete(graphs),
     )
     # warnings are the document's to say
     return replace(document, content=_Maker(replace(document, warnings=()), graphs))
@@ -198,7 +199,7 @@ def _timed(graph: RankGraph, costs: tuple[tuple[int, int, int], ...], roofline: 
 
 def _write(document: Document, path: Path, options: Options) -> tuple[str, ...]:
     """Write the job of a workload file, once through, for ``options.ranks`` ranks."""
-    ranks = document.ranks or options.ranks
+    ranks = options.ranks or document.ranks
     if ranks is None:
         raise ConfigError(f"{document.path}: fits any number of ranks; say how many, and each gets a file")
     scenario = load_scenario(
@@ -208,7 +209,7 @@ def _write(document: Document, path: Path, options: Options) -> tuple[str, ...]:
         }
     )
     job: Job = document.content(scenario, ranks)
-    return write_chakra(job.trace, path)
+    return write_chakra(job.trace, path, is_overwriting=options.is_overwriting)
 
 
 CHAKRA = register_format(

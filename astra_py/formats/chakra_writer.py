@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from astra_py.errors import WorkloadError
+from astra_py.errors import ConfigError, WorkloadError
 from astra_py.formats.chakra_attributes import write_attribute
 from astra_py.formats.chakra_graph import COMM_KINDS, OWN
 from astra_py.formats.chakra_nodes import VERSION, CommType, NodeType
@@ -31,7 +31,7 @@ _PS_PER_US = 10**6
 _STREAMS = {NodeKind.COMPUTE: "compute", NodeKind.MEMORY: "", NodeKind.COLLECTIVE: ""}
 
 
-def write_chakra(trace: Trace, path: Path) -> tuple[str, ...]:
+def write_chakra(trace: Trace, path: Path, *, is_overwriting: bool = False) -> tuple[str, ...]:
     """Write ``trace`` as ``path.0.et``, ``path.1.et``, and so on; ``path`` may end in ``.et``, which then is left out.
 
     Returns
@@ -40,13 +40,18 @@ def write_chakra(trace: Trace, path: Path) -> tuple[str, ...]:
 
     Raises
     ------
-    WorkloadError : a file cannot be written, or a call has no node type (a list of flows).
+    ConfigError : a file is there already and ``is_overwriting`` is not set.
+    WorkloadError : a file cannot be written, a call has no node type (a list of flows), or ranks do the collectives of
+        a group in different orders.
     """
     prefix = path.with_suffix("") if path.suffix == ".et" else path
+    files = [prefix.with_name(f"{prefix.name}.{rank}.et") for rank in range(trace.ranks)]
+    if not is_overwriting and (there := [file for file in files if file.exists()]):
+        raise ConfigError(f"{there[0]}: is there already; allowed: another name, or --overwrite")
     writer = _Writer(trace)
     try:
-        for rank in range(trace.ranks):
-            prefix.with_name(f"{prefix.name}.{rank}.et").write_bytes(writer.file(rank))
+        for rank, file in enumerate(files):
+            file.write_bytes(writer.file(rank))
     except OSError as error:
         raise WorkloadError(f"{prefix}: cannot be written: {error.strerror}") from error
     return (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from astra_py.formats.execution_trace_graph import EtGraph, execution_trace_graph
 from astra_py.formats.execution_trace_nodes import read_et_nodes
-from astra_py.formats.graph_job import counted, graph_job, rank_files, span
+from astra_py.formats.graph_job import complete, counted, graph_job, rank_files, span
 from astra_py.formats.head import Head
 from astra_py.formats.rank_graph import Exchange, Group, RankGraph
 from astra_py.formats.registry import Document, Format, Kind, Options, register_format
@@ -37,6 +37,7 @@ def _read(path: Path, options: Options) -> Document:
         content=None,
         summary=tuple(_summary(path, graphs)),
         ignored=tuple(f"{what} ({count})" for what, count in ignored.items()),
+        ranks=complete(graphs),
     )
     return replace(document, content=_Maker(document, graphs))
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from astra_py.config import Scenario
     from astra_py.config.workload import WorkloadConfig
 
-__all__ = ["counted", "graph_job", "rank_files", "span"]
+__all__ = ["complete", "counted", "graph_job", "rank_files", "span"]
 
 #: The number that a file of a rank has in its name, before its suffixes.
 _RANK = re.compile(r"([0-9]{1,7})(?:\.[A-Za-z][A-Za-z0-9]*)+$")
@@ -50,6 +50,11 @@ def rank_files(path: Path) -> dict[int, Path]:
     if not found:
         raise WorkloadError(f"{path}: cannot be read: no file has this name or one that begins so")
     return found
+
+
+def complete(ranks: Collection[int]) -> int | None:
+    """How many ranks there are, where there are files of several and no gap; one file alone may be one of many."""
+    return len(ranks) if len(ranks) > 1 and max(ranks) == len(ranks) - 1 else None
 
 
 def counted(count: int, what: str) -> str:

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import astra_py as ap
-from astra_py.errors import WorkloadError
-from astra_py.formats import Options, find_format, read
+from astra_py.errors import ConfigError, WorkloadError
+from astra_py.formats import convert
 from astra_py.formats.chakra_writer import write_chakra
 from astra_py.workloads import CollectiveCall, FlowList, Trace, TraceBuilder
 from formats.chakra_files import read_et
@@ -134,6 +134,15 @@ def test_what_a_file_cannot_say_is_an_error(tmp_path: Path) -> None:
         write_chakra(small(), tmp_path / "nowhere" / "job")
 
 
+def test_files_are_not_written_over(tmp_path: Path) -> None:
+    (tmp_path / "job.2.et").write_bytes(b"precious")
+    with pytest.raises(ConfigError, match=r"job.2.et: is there already; allowed: another name, or --overwrite"):
+        write_chakra(small(), tmp_path / "job")
+    assert [path.name for path in tmp_path.iterdir()] == ["job.2.et"]
+    write_chakra(small(), tmp_path / "job", is_overwriting=True)
+    assert content(read_back(tmp_path / "job", 4)) == content(small())
+
+
 def test_one_order_a_group_is_needed(tmp_path: Path) -> None:
     trace = small()
     build = TraceBuilder(2)
@@ -154,9 +163,10 @@ def test_a_job_of_another_format_is_converted(tmp_path: Path) -> None:
         "embedding -1 300 ALLTOALL 4096 300 ALLTOALL 4096 1 NONE 0 1\n"
         "top -1 6 NONE 0 6 NONE 0 7 ALLREDUCE 8192 1\n"
     )
-    write = find_format("chakra").write
-    assert write is not None
-    write(read(text), tmp_path / "out", Options(ranks=4))
+    said = convert(text, tmp_path / "out.et", ranks=4)
+    assert any("nodes of 4 ranks" in line for line in said)
+    assert convert(tmp_path / "out", tmp_path / "again", "chakra")  # complete files say how many ranks there are
+    assert (tmp_path / "again.3.et").read_bytes() == (tmp_path / "out.3.et").read_bytes()
     workload = {"file": str(text), "iterations": 1}
     assert content(read_back(tmp_path / "out", 4)) == content(
         ap.load({"platform": {"ranks": 4}, "workload": workload}).trace
