@@ -6,6 +6,7 @@ from astra_py.formats.astra_network import ASTRA_NETWORK
 from astra_py.formats.astra_system import ASTRA_LOGICAL_DIMS, ASTRA_SYSTEM
 from astra_py.formats.astra_text import ASTRA_TEXT
 from astra_py.formats.chakra import CHAKRA
+from astra_py.formats.chakra_writer import write_chakra
 from astra_py.formats.convert import convert, inspect
 from astra_py.formats.execution_trace import PYTORCH_ET
 from astra_py.formats.head import Head
@@ -52,4 +53,5 @@ __all__ = [
     "read",
     "recognise",
     "register_format",
+    "write_chakra",
 ]
