@@ -48,7 +48,7 @@ def _summary(path: Path, graphs: Mapping[int, EtGraph]) -> list[str]:
     timed = sum(graph.timed for graph in graphs.values())
     lines = [f"{path}: {counted(len(graphs), 'file')}, {counted(operators, 'operator')}"]
     if timed:
-        busiest = max(int(graph.graph.duration_ps.sum()) for graph in graphs.values())
+        busiest = max(int(graph.graph.duration_ps.sum(dtype=object)) for graph in graphs.values())
         lines.append(f"{counted(timed, 'node')} with times, at most {busiest / 1e6:g} us a rank together")
     else:
         lines.append("no operator has a time: compute takes none, and the exchanges alone are simulated")
