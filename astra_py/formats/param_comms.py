@@ -4,8 +4,8 @@
 A list of entries, in the order in which the rank issues them: the "basic" trace of PARAM's replay,
 ``commsTraceParser.py`` and ``commsTraceReplay.py``. ``comms`` names a collective, with ``in_msg_size`` and
 ``out_msg_size`` in *elements* of ``dtype``, ``in_split`` and ``out_split`` of an all_to_allv, ``root``, ``src_rank``
-and ``dst_rank`` as ranks of the job, ``req`` to which a ``wait`` refers, and ``pg_id``, whose ranks an ``init`` entry or
-``global_ranks`` gives. ``compute`` is a kernel, ``count`` times: ``gemm`` of two matrices, or ``emb_lookup``.
+and ``dst_rank`` as ranks of the job, ``req`` to which a ``wait`` refers, and ``pg_id``, whose ranks an ``init`` entry
+or ``global_ranks`` gives. ``compute`` is a kernel, ``count`` times: ``gemm`` of two matrices, or ``emb_lookup``.
 """
 
 from __future__ import annotations
