@@ -79,7 +79,9 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _missing_files(scenario: Scenario) -> Iterator[str]:
-    """A line for each file that a workload names and that is not there."""
+    """A line for each file of the platform and the workloads that is named and not there."""
+    if scenario.platform.file is not None and not Path(scenario.platform.file).is_file():
+        yield f"platform.file: {scenario.platform.file!r} is not a file; allowed: the path of a platform file"
     for key, workload in scenario.workloads.items():
         if workload.input_path is not None and not workload.input_paths:
             yield (

@@ -13,6 +13,7 @@ from astra_py.formats.head import Head
 from astra_py.formats.hpcc_flows import HPCC_FLOWS
 from astra_py.formats.nccl_log import NCCL_TESTS
 from astra_py.formats.ns3_topology import NS3_TOPOLOGY
+from astra_py.formats.param_comms import PARAM_COMMS
 from astra_py.formats.platform_json import PLATFORM_JSON
 from astra_py.formats.registry import (
     Document,
@@ -37,6 +38,7 @@ __all__ = [
     "HPCC_FLOWS",
     "NCCL_TESTS",
     "NS3_TOPOLOGY",
+    "PARAM_COMMS",
     "PLATFORM_JSON",
     "PYTORCH_ET",
     "ROCE_CONFIG",

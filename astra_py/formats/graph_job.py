@@ -56,7 +56,8 @@ def complete(ranks: Collection[int]) -> int | None:
 
 def counted(count: int, what: str) -> str:
     """``"1 file"``, ``"2 files"``."""
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+    many = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    return f"{count} {what if count == 1 else many}"
 
 
 def span(sizes: Iterable[int]) -> str:
