@@ -124,6 +124,13 @@ def test_the_estimate_is_what_the_run_counts(job: Path) -> None:
     assert estimate.packet_hops == result.links["frames"].sum() == result.counters["packet_hops"]
 
 
+def test_an_estimate_is_that_of_the_engine(job: Path) -> None:
+    packet, flow, analytic = (ap.load(job, f"engine={engine}").estimate() for engine in ("packet", "flow", "analytic"))
+    assert packet.messages == flow.messages == analytic.messages
+    assert packet.cpu_s > flow.cpu_s > analytic.cpu_s > 0
+    assert flow.memory_bytes > analytic.memory_bytes > packet.memory_bytes
+
+
 @pytest.mark.parametrize("engine", ["packet", "flow", "analytic"])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_found(job: Path, monkeypatch: pytest.MonkeyPatch, engine: str, fault: str) -> None:
