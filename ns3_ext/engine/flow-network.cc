@@ -329,10 +329,20 @@ FlowNetwork::Count(const Part& part)
     const auto split = [&](int64_t amount) {
         return m_ways.Split(way, request.src, request.dst, amount);
     };
-    for (const auto& [channel, payload] : split(part.size))
+    const FlowWays::Parts payload = split(part.size);
+    ByteCount whole = -1;
+    FlowWays::Parts line;
+    for (size_t i = 0; i < payload.size(); ++i)
     {
-        const ByteCount line = m_ways.LineBytes(way, channel, part.size);
-        count(channel, payload, split(line).at(channel));
+        // It differs between kinds of links only.
+        const ChannelId channel = payload[i].first;
+        const ByteCount wholeHere = m_ways.LineBytes(way, channel, part.size);
+        if (wholeHere != whole)
+        {
+            whole = wholeHere;
+            line = split(whole);
+        }
+        count(channel, payload[i].second, line[i].second);
     }
 }
 
