@@ -101,8 +101,7 @@ FlowNetwork::Submit(const MessageRequest& request)
     }
     Peer& peer = m_peers[request.priority][PairOf(request)];
     LaneId lane = SelectLane(peer, request);
-    const uint32_t payload =
-        m_way[m_lanes[lane].way].of.isScaleUp ? SCALE_UP_PAYLOAD : m_figures.payload;
+    const uint32_t payload = m_ways.Payload(m_way[m_lanes[lane].way].of);
     // As a RoceNic cuts it: contiguous parts of whole packets, the larger ones first.
     const ByteCount packets = LineFormat::PacketsOf(request.size, payload);
     const ByteCount parts =
