@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What engines and variants say of one scenario, side by side, and why a packet run takes as long as it does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from astra_py.analysis.explain import explain
+from astra_py.analysis.stretches import Part
+from astra_py.analysis.why import legend, sentence, stacked_bar, stretch_rows, to_frame, why_rows
+from astra_py.errors import ConfigError
+from astra_py.results.text import figure, grid
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from astra_py.analysis.cases import Case
+    from astra_py.results.result import Result
+
+__all__ = ["LEVELS", "MEASURED", "Comparison"]
+
+#: What is compared, from the whole to its parts.
+LEVELS = ("iteration", "collective", "phase")
+#: The column of a log that is compared with.
+MEASURED = "measured"
+
+_Key = tuple[str, int, str, int, str]
+
+
+class Comparison:
+    """Runs of one scenario side by side; :func:`astra_py.compare` makes it.
+
+    Attributes
+    ----------
+    cases : what was run; the first one, or a log, is what the others are compared with.
+    results : of each case, one result a run.
+    tolerance : largest difference that is allowed, as a share of the first column; None for any.
+    """
+
+    def __init__(
+        self, cases: Sequence[Case], reference: pd.DataFrame | None = None, tolerance: float | None = None
+    ) -> None:
+        self.cases = tuple(cases)
+        self.tolerance = tolerance
+        self._reference = reference
+        self.results: tuple[tuple[Result, ...], ...] = tuple(tuple(case.results()) for case in cases)
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The columns that are compared, the one first that the others are compared with."""
+        return (*((MEASURED,) if self._reference is not None else ()), *(case.label for case in self.cases))
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """One row an iteration, a collective, and a phase of one: its time by each column, and the differences.
+
+        Columns: level, run (of several sizes), iteration, name, number (of those of one name), phase, size_bytes; for
+        each label ``<label>_us``, and for all but the first ``<label>_difference``, a share of the first one's time.
+        """
+        rows: dict[_Key, dict[str, Any]] = {}
+        for case, results in zip(self.cases, self.results, strict=True):
+            for run, result in enumerate(results):
+                for (level, *place), size, time_us in _times(result):
+                    key = (level, run, *place)
+                    names = ("level", "run", "iteration", "name", "number", "phase")
+                    row = rows.setdefault(key, dict(zip(names, key, strict=True)) | {"size_bytes": size})  # type: ignore[arg-type]
+                    row[f"{case.label}_us"] = time_us
+        if self._reference is not None:
+            _add_reference(list(rows.values()), self._reference)
+        first, *others = self.labels
+        ordered = sorted(rows.values(), key=lambda row: LEVELS.index(row["level"]))
+        for row in ordered:
+            base = row.setdefault(f"{first}_us", float("nan"))
+            for label in others:
+                time_us = row.setdefault(f"{label}_us", float("nan"))
+                row[f"{label}_difference"] = (time_us - base) / base if base else float("nan")
+        return to_frame(ordered)
+
+    def _level(self, level: str) -> pd.DataFrame:
+        return self.table[self.table["level"] == level].drop(columns="level").reset_index(drop=True)
+
+    @property
+    def iterations(self) -> pd.DataFrame:
+        """The table's rows of iterations."""
+        return self._level("iteration")
+
+    @property
+    def collectives(self) -> pd.DataFrame:
+        """The table's rows of collectives."""
+        return self._level("collective")
+
+    @property
+    def phases(self) -> pd.DataFrame:
+        """The table's rows of phases: from the first post of a message of one to its last delivery."""
+        return self._level("phase")
+
+    @cached_property
+    def outside(self) -> pd.DataFrame:
+        """Rows of iterations and collectives with a difference that is larger than the tolerance, or that is missing.
+
+        A log has measured collectives only; the rest of its column is not missed.
+        """
+        wanted = self.table[self.table["level"] != "phase"]
+        if self._reference is not None:
+            wanted = wanted[wanted[f"{MEASURED}_us"].notna()]
+        if self.tolerance is None:
+            return wanted.iloc[:0]
+        differences = wanted[[f"{label}_difference" for label in self.labels[1:]]]
+        is_within = (differences.abs() <= self.tolerance).all(axis=1)
+        return wanted[~is_within]
+
+    @property
+    def is_within_tolerance(self) -> bool:
+        """Whether nothing is :attr:`outside`, and something was compared where a tolerance is given."""
+        return not len(self.outside) and (self.tolerance is None or self._is_anything_compared)
+
+    @property
+    def _is_anything_compared(self) -> bool:
+        return bool(len(self.labels) > 1 and self.table[f"{self.labels[0]}_us"].notna().any())
+
+    @cached_property
+    def _explained(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        packet = [case for case in self.cases if case.engine == "packet"]
+        if not packet:
+            raise ConfigError("why: no packet run is compared, and the others have no frames to follow")
+        rows: list[dict[str, Any]] = []
+        stretches: list[dict[str, Any]] = []
+        for case in packet:
+            for run, each in enumerate(case.runs):
+                explanation = explain(each)
+                label = {"variant": case.variant, "run": run}
+                rows += [label | row for row in why_rows(explanation, self._others(case, run))]
+                stretches += [label | row for row in stretch_rows(explanation)]
+        return rows, stretches
+
+    def _others(self, packet: Case, run: int) -> Mapping[str, Any]:
+        """Times of each collective by the other engines on the same variant, in ps; the analytic one's in any case."""
+        others: dict[str, Any] = {}
+        for case, results in zip(self.cases, self.results, strict=True):
+            if case is packet:
+                others.setdefault("analytic", results[run].columns("collectives")["analytic_time_ps"])
+            elif case.variant == packet.variant:
+                others[case.engine] = results[run].columns("collectives")["time_ps"]
+        return dict(sorted(others.items()))
+
+    @cached_property
+    def why(self) -> pd.DataFrame:
+        """One row a collective of each packet run: its time, that of other engines, and the parts of its critical path.
+
+        Columns: variant, run, collective, name, kind, algorithm, iteration, ranks, ``packet_us``, ``<engine>_us`` and
+        ``<engine>_difference_us`` of the others, ``<part>_us`` of each part (they add up to ``packet_us``),
+        largest_part, knob (the key that moves it), longest_queue and its time, ``time_ps``, ``unexplained_ps``.
+        """
+        return to_frame(self._explained[0])
+
+    @cached_property
+    def stretches(self) -> pd.DataFrame:
+        """The critical paths: one row a stretch, in order of time."""
+        return to_frame(self._explained[1])
+
+    @cached_property
+    def gaps(self) -> pd.DataFrame:
+        """How the parts of each variant's packet run differ from the first one's, collective by collective, in us."""
+        import pandas as pd
+
+        key = ["run", "iteration", "name", "number"]
+        table = self.why.assign(number=self.why.groupby(["variant", "run", "iteration", "name"]).cumcount())
+        columns = ["packet_us", *(f"{part}_us" for part in Part)]
+        variants = list(dict.fromkeys(table["variant"]))
+        first = table[table["variant"] == variants[0]].set_index(key)[columns]
+        gaps = []
+        for variant in variants[1:]:
+            other = table[table["variant"] == variant].set_index(key)[columns]
+            gaps.append((other - first).reset_index().assign(variant=variant))
+        return pd.concat(gaps, ignore_index=True) if gaps else table.iloc[:0][[*key, *columns, "variant"]]
+
+    # ------------------------------------------------------------------------------------ output
+
+    def report(self, *, has_why: bool = True) -> str:
+        """What was compared as text of at most 100 columns or so; with a bar and a sentence for each collective."""
+        lines = []
+        for level in LEVELS:
+            part = self._level(level)
+            if len(part):
+                lines += [*grid(*self._cells(part), left=1), ""]
+        if has_why and self._has_packet:
+            rows = self._explained[0]
+            for row in rows:
+                where = f"[{row['variant']}] " if row["variant"] else ""
+                lines += [where + sentence(row), f"  |{stacked_bar(row)}|"]
+            lines += ["", legend(rows), ""]
+        lines.append(self.verdict)
+        return "\n".join(lines)
+
+    @property
+    def _has_packet(self) -> bool:
+        return any(case.engine == "packet" for case in self.cases)
+
+    @property
+    def verdict(self) -> str:
+        """One line on the tolerance."""
+        if self.tolerance is None:
+            return f"{len(self.labels)} columns compared; the first one is {self.labels[0]}"
+        allowed = f"{100 * self.tolerance:g} %"
+        if self.is_within_tolerance:
+            return f"within {allowed} of {self.labels[0]}"
+        if not self._is_anything_compared:
+            return f"nothing to compare with {self.labels[0]}"
+        return f"{len(self.outside)} of the iterations and collectives are not within {allowed} of {self.labels[0]}"
+
+    def _cells(self, part: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
+        first, *others = self.labels
+        header = ["what", f"{first} us"]
+        for label in others:
+            header += [f"{label} us", "difference"]
+        rows = []
+        for row in _plain(part.to_dict("records")):
+            cells = [_title(row), _figure(row[f"{first}_us"])]
+            for label in others:
+                difference = row[f"{label}_difference"]
+                cells += [_figure(row[f"{label}_us"]), "-" if difference is None else f"{100 * difference:+.2f} %"]
+            rows.append(cells)
+        return header, rows
+
+    def to_markdown(self, *, has_why: bool = True) -> str:
+        """The tables as Markdown."""
+        lines: list[str] = []
+        for level in LEVELS:
+            part = self._level(level)
+            if len(part):
+                lines += [f"### {level}s", "", *_markdown(*self._cells(part)), ""]
+        if has_why and self._has_packet:
+            header, rows = self._why_cells()
+            lines += ["### why", "", *_markdown(header, rows), ""]
+            lines += [f"- {sentence(row)}" for row in self._explained[0]]
+            lines.append("")
+        return "\n".join([*lines, self.verdict])
+
+    def _why_cells(self) -> tuple[list[str], list[list[str]]]:
+        rows = self._explained[0]
+        times = [name for name in rows[0] if name.endswith("_us") and name != "longest_queue_us"] if rows else []
+        header = ["collective", *(name.removesuffix("_us").replace("_", " ") + " us" for name in times)]
+        cells = [
+            [
+                " ".join(filter(None, (row["name"], row["algorithm"], row["variant"]))),
+                *(figure(row[name]) for name in times),
+            ]
+            for row in rows
+        ]
+        return header, cells
+
+    def to_json(self, *, has_why: bool = True) -> str:
+        """Everything as one JSON object: labels, table, why, tolerance, whether all is within it."""
+        content = {
+            "labels": list(self.labels),
+            "table": _plain(self.table.to_dict("records")),
+            "why": _plain(self._explained[0]) if has_why and self._has_packet else [],
+            "tolerance": self.tolerance,
+            "is_within_tolerance": self.is_within_tolerance,
+        }
+        return json.dumps(content, allow_nan=False)
+
+    def save(self, folder: str | Path, *, has_why: bool = True) -> Path:
+        """Write ``table.csv``, ``why.csv``, ``stretches.csv`` and ``comparison.md`` into a folder; gives its path."""
+        path = Path(folder)
+        path.mkdir(parents=True, exist_ok=True)
+        self.table.to_csv(path / "table.csv", index=False)
+        if has_why and self._has_packet:
+            self.why.to_csv(path / "why.csv", index=False)
+            self.stretches.to_csv(path / "stretches.csv", index=False)
+        (path / "comparison.md").write_text(self.to_markdown(has_why=has_why) + "\n", encoding="utf-8")
+        return path
+
+
+def _times(result: Result) -> list[tuple[tuple[str, int, str, int, str], int, float]]:
+    """(level, iteration, name, number, phase), size in bytes, and time in us, of all that a result has times of."""
+    rows: list[tuple[tuple[str, int, str, int, str], int, float]] = []
+    table = result.columns("iterations")
+    for iteration, time_us in zip(table["iteration"].tolist(), table["time_us"].tolist(), strict=True):
+        rows.append((("iteration", iteration, "", 0, ""), 0, time_us))
+    table = result.columns("collectives")
+    number: dict[int, int] = {}
+    seen: dict[tuple[int, str], int] = {}
+    names = ("collective", "iteration", "name", "size_bytes", "time_us")
+    for collective, iteration, name, size, time_us in zip(*(table[each].tolist() for each in names), strict=True):
+        number[collective] = seen.get((iteration, name), 0)
+        seen[iteration, name] = number[collective] + 1
+        rows.append((("collective", iteration, name, number[collective], ""), size, time_us))
+    table = result.columns("phases")
+    of_phases = ("collective", "iteration", "name", "phase", "level", "size_bytes", "time_us")
+    for collective, iteration, name, phase, level, size, time_us in zip(
+        *(table[each].tolist() for each in of_phases), strict=True
+    ):
+        rows.append((("phase", iteration, name, number[collective], f"{phase}, {level}"), size, time_us))
+    return rows
+
+
+def _add_reference(rows: Sequence[dict[str, Any]], reference: pd.DataFrame) -> None:
+    """Put the times of a log beside the collectives of its sizes."""
+    measured = dict(zip(reference["size_bytes"].tolist(), reference["time_us"].tolist(), strict=True))
+    for row in rows:
+        if row["level"] == "collective" and row["size_bytes"] in measured:
+            row[f"{MEASURED}_us"] = float(measured[row["size_bytes"]])
+
+
+def _figure(time_us: float | None) -> str:
+    return "-" if time_us is None else figure(time_us)
+
+
+def _title(row: Mapping[str, Any]) -> str:
+    """What a row is of, in a few words."""
+    if not row["name"]:
+        return f"iteration {row['iteration']}"
+    number = f" #{row['number']}" if row["number"] else ""
+    phase = f": {row['phase']}" if row["phase"] else ""
+    return f"{row['iteration']} {row['name']}{number}, {row['size_bytes']:,} B{phase}"
+
+
+def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    rule = ["---", *["---:"] * (len(header) - 1)]
+    return [f"| {' | '.join(cells)} |" for cells in (header, rule, *rows)]
+
+
+def _plain(rows: Sequence[Mapping[Any, Any]]) -> list[dict[str, Any]]:
+    """Rows of Python's own values; JSON has no NaN, so that becomes None."""
+    return [{str(key): _value(value) for key, value in row.items()} for row in rows]
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and value != value else value
