@@ -221,12 +221,22 @@ class Comparison:
             header += [f"{label} us", "difference"]
         rows = []
         for row in _plain(part.to_dict("records")):
-            cells = [_title(row), _figure(row[f"{first}_us"])]
+            cells = [self._title(row), _figure(row[f"{first}_us"])]
             for label in others:
                 difference = row[f"{label}_difference"]
                 cells += [_figure(row[f"{label}_us"]), "-" if difference is None else f"{100 * difference:+.2f} %"]
             rows.append(cells)
         return header, rows
+
+    def _title(self, row: Mapping[str, Any]) -> str:
+        """What a row is of, in a few words."""
+        runs = self.cases[0].runs
+        run = f"{runs[row['run']].title}: " if len(runs) > 1 else ""
+        if not row["name"]:
+            return f"{run}iteration {row['iteration']}"
+        number = f" #{row['number']}" if row["number"] else ""
+        phase = f", {row['phase']}" if row["phase"] else ""
+        return f"{run}{row['name']}{number}{phase}, iteration {row['iteration']}"
 
     def to_markdown(self, *, has_why: bool = True) -> str:
         """The tables as Markdown."""
@@ -311,15 +321,6 @@ def _add_reference(rows: Sequence[dict[str, Any]], reference: pd.DataFrame) -> N
 
 def _figure(time_us: float | None) -> str:
     return "-" if time_us is None else figure(time_us)
-
-
-def _title(row: Mapping[str, Any]) -> str:
-    """What a row is of, in a few words."""
-    if not row["name"]:
-        return f"iteration {row['iteration']}"
-    number = f" #{row['number']}" if row["number"] else ""
-    phase = f": {row['phase']}" if row["phase"] else ""
-    return f"{row['iteration']} {row['name']}{number}, {row['size_bytes']:,} B{phase}"
 
 
 def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

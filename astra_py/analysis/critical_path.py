@@ -69,6 +69,7 @@ class _Walk:
         self._log: WatchLog = columns.log
         self._instance = instance
         self._template = schedule.templates[schedule.instance_template[instance]]
+        self._group = schedule.group(int(schedule.instance_group[instance]))
         self._first = int(record.first_row[instance])
         self._message = record.message_row[self._first : self._first + len(self._template)]
         moments = (columns.message_sent_ps, columns.message_delivered_ps, columns.message_acked_ps)
@@ -197,7 +198,7 @@ class _Walk:
             self._spend(self._start, at, Part.UNEXPLAINED)
             return
         self._spend(joined, at, Part.HOST, "endpoint delay")
-        self._spend(self._start, joined, Part.JOINING, f"member {member}")
+        self._spend(self._start, joined, Part.JOINING, f"rank {self._group[member]}")
 
     def _pool_name(self, pool: int) -> str:
         if pool <= FIRST_SHARED_POOL:

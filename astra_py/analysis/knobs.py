@@ -39,7 +39,7 @@ _KNOBS = {
     Part.PAUSES: "switch.buffer",
     Part.CONTROL: "transport.congestion_control",
     Part.RECOVERY: "transport.recovery",
-    Part.JOINING: "system.stragglers",
+    Part.JOINING: "",
     Part.UNEXPLAINED: "",
 }
 #: Of parts on scale-up links, where other parameters count.

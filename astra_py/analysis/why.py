@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from astra_py.analysis.knobs import MEANINGS, knob_of
 from astra_py.analysis.stretches import Part, sum_by_part
+from astra_py.collectives.bandwidth import algorithm_bytes
 from astra_py.results.text import figure
 
 if TYPE_CHECKING:
@@ -18,16 +19,11 @@ if TYPE_CHECKING:
 
     from astra_py.analysis.explain import Explanation
 
-__all__ = ["part_columns", "sentence", "stacked_bar", "stretch_rows", "why_rows"]
+__all__ = ["legend", "sentence", "stacked_bar", "stretch_rows", "to_frame", "why_rows"]
 
 #: Width of a stacked bar in characters, and what each part is drawn with.
 _BAR = 60
 _INK = dict(zip(Part, "#h>sqeowp%r.?", strict=True))
-
-
-def part_columns() -> list[str]:
-    """The columns of the parts, in order."""
-    return [f"{part}_us" for part in Part]
 
 
 def why_rows(explanation: Explanation, others: Mapping[str, NDArray[np.int64]]) -> list[dict[str, Any]]:
@@ -52,6 +48,7 @@ def why_rows(explanation: Explanation, others: Mapping[str, NDArray[np.int64]]) 
             "algorithm": template.algorithm,
             "iteration": call.iteration,
             "ranks": len(call.group),
+            "size_bytes": algorithm_bytes(call.kind, call.payload),
             "packet_us": time_ps / 1e6,
         }
         for name, times in others.items():
@@ -66,6 +63,7 @@ def why_rows(explanation: Explanation, others: Mapping[str, NDArray[np.int64]]) 
             "knob": knob_of(largest, stretches, record),
             "longest_queue": link,
             "longest_queue_us": on_link / 1e6,
+            "last_to_join": next((each.detail for each in stretches if each.part == Part.JOINING), ""),
             "time_ps": time_ps,
             "unexplained_ps": parts[Part.UNEXPLAINED],
         }
@@ -104,13 +102,15 @@ def stretch_rows(explanation: Explanation) -> list[dict[str, Any]]:
 
 def sentence(row: Mapping[str, Any]) -> str:
     """What most of a collective's time is, and what moves it."""
-    who = f"{row['name']} ({row['algorithm']}, iteration {row['iteration']})"
+    who = f"{row['name']}, {row['size_bytes']:,} B, iteration {row['iteration']} ({row['algorithm']})"
     if not row["time_ps"]:
         return f"{who} takes no time."
     part = Part(row["largest_part"])
     time = row[f"{part}_us"]
     share = 100 * time / row["packet_us"]
     where = f", most of it at {row['longest_queue']}" if part == Part.QUEUEING else ""
+    if part == Part.JOINING:
+        where = f": what {row['last_to_join']} did before it joined decides"
     knob = f"; {row['knob']} moves it" if row["knob"] else ""
     return f"{who}: {share:.0f} % of {figure(row['packet_us'])} us is {MEANINGS[part]}{where}{knob}."
 

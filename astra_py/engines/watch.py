@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 __all__ = ["FrameKind", "Hold", "Watch", "WatchLog"]
 
-#: Frames that are written down at most, about 100 B each in memory: some 2 GB.
-_MOST_RECORDS = 20_000_000
+#: Frames that are written down at most: some 80 B each, and three times that while they are looked at.
+_MOST_RECORDS = 5_000_000
 
 
 class FrameKind(IntEnum):
