@@ -35,10 +35,12 @@ class Explanation:
     Attributes
     ----------
     record : the run.
+    platform_kind : ``platform.kind`` of its scenario.
     stretches : of each collective, in order of the schedule's instances: its path, in order of time and contiguous.
     """
 
     record: RunRecord
+    platform_kind: str
     stretches: tuple[tuple[Stretch, ...], ...]
 
 
@@ -68,7 +70,7 @@ def explain(run: Run, *, max_records: int | None = None) -> Explanation:
         )
     _require_same(first, second)
     messages = MessagePaths(second)
-    return Explanation(second, tuple(_explained(path, messages) for path in paths))
+    return Explanation(second, run.scenario.platform.kind, tuple(_explained(path, messages) for path in paths))
 
 
 def _explained(path: CriticalPath, messages: MessagePaths) -> tuple[Stretch, ...]:

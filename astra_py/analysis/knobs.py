@@ -6,7 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from astra_py.analysis.message_path import ACKNOWLEDGEMENTS
 from astra_py.analysis.stretches import Part, Stretch
+from astra_py.config.platform_kinds import KINDS, LEAVES
+from astra_py.platforms.node_kind import NodeKind
 
 if TYPE_CHECKING:
     from astra_py.results.record import RunRecord
@@ -50,9 +53,11 @@ _SCALE_UP_KNOBS = {
     Part.SWITCHING: "platform.scale_up.latency",
     Part.QUEUEING: "platform.scale_up.rate",
 }
+#: Of parts on links between switches, where there are leaves and spines.
+_FABRIC_KNOBS = {Part.PAYLOAD: "platform.fabric_rate", Part.QUEUEING: "platform.oversubscription"}
 #: By the detail of a stretch.
 _DETAILS = {
-    "acknowledgements": "transport.ack",
+    ACKNOWLEDGEMENTS: "transport.ack",
     "send latency": "transport.send_latency",
     "receive latency": "transport.receive_latency",
     "endpoint delay": "system.endpoint_delay",
@@ -63,7 +68,7 @@ _DETAILS = {
 _POOLS = {"admission": "system.admission", "channels": "system.channels"}
 
 
-def knob_of(part: Part, stretches: Iterable[Stretch], record: RunRecord) -> str:
+def knob_of(part: Part, stretches: Iterable[Stretch], record: RunRecord, platform_kind: str) -> str:
     """The key that moves most of a part's time; empty where there is none.
 
     Parameters
@@ -71,20 +76,35 @@ def knob_of(part: Part, stretches: Iterable[Stretch], record: RunRecord) -> str:
     part : the part.
     stretches : a path; those of other parts are left out.
     record : the run that it is of.
+    platform_kind : ``platform.kind``, which decides which keys there are.
     """
     time: dict[str, int] = {}
     for each in stretches:
         if each.part == part:
-            key = _key(each, record)
+            key = _key(each, record, platform_kind)
             time[key] = time.get(key, 0) + each.length_ps
     return max(time, key=lambda key: time[key]) if time else ""
 
 
-def _key(stretch: Stretch, record: RunRecord) -> str:
+def _key(stretch: Stretch, record: RunRecord, platform_kind: str) -> str:
+    key = _any_key(stretch, record, platform_kind)
+    # what a file or a function of the user's makes has its figures there
+    is_their_own = key.startswith("platform.") and platform_kind not in KINDS
+    return "platform.kind" if is_their_own else key
+
+
+def _any_key(stretch: Stretch, record: RunRecord, platform_kind: str) -> str:
     if stretch.detail in _DETAILS:
         return _DETAILS[stretch.detail]
     if stretch.part == Part.POOLS:
         return _POOLS.get(stretch.detail, "collective.in_flight")
     if stretch.channel >= 0 and record.channel_efficiency[stretch.channel] > 0:
         return _SCALE_UP_KNOBS.get(stretch.part, _KNOBS[stretch.part])
+    if platform_kind in LEAVES and stretch.channel >= 0 and _is_between_switches(stretch.channel, record):
+        return _FABRIC_KNOBS.get(stretch.part, _KNOBS[stretch.part])
     return _KNOBS[stretch.part]
+
+
+def _is_between_switches(channel: int, record: RunRecord) -> bool:
+    kind = record.arrays.node_kind
+    return all(kind[ends[channel]] == NodeKind.SWITCH for ends in record.channel_ends)

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["MessagePaths"]
 
+#: Detail of stretches of headers that are those of frames without data.
+ACKNOWLEDGEMENTS = "acknowledgements"
+
 _PSN_MASK = 0xFFFFFF
 #: What a queue pair that is held back spends its time on.
 _HELD = {Hold.PACING: Part.CONTROL, Hold.WINDOW: Part.WINDOW, Hold.CONTROL_WINDOW: Part.CONTROL}
@@ -114,19 +117,24 @@ class _MessageWalk:
         for channel, transmitter in enumerate(self._paths.transmitter):
             if transmitter == node:
                 frame = self._index.ending(channel, at)
-                if frame >= 0 and self._is_own(frame):
+                if self._is_own(frame):
                     return frame
         return -1
 
     def _arriving(self, rank: int, kind: FrameKind) -> int:
-        """The frame of the message's queue pairs whose last byte arrives now at a rank; propagation is spent."""
+        """The frame of the message's queue pairs whose last byte arrives now at a rank, or -1; propagation is spent."""
+        frame, channel = self._arrival(rank, kind)
+        if frame >= 0:
+            self._spend(int(self._log.frame_end_ps[frame]), Part.PROPAGATION, channel)
+        return frame
+
+    def _arrival(self, rank: int, kind: FrameKind) -> tuple[int, int]:
         log = self._log
         for channel in self._paths.channels_into[self._paths.node_of_rank[rank]]:
             frame = self._index.ending(channel, self._at - self._paths.delay[channel])
             if frame >= 0 and int(log.frame_flow[frame]) in self._of_flow and int(log.frame_kind[frame]) == kind:
-                self._spend(int(log.frame_end_ps[frame]), Part.PROPAGATION, channel)
-                return frame
-        return -1
+                return frame, channel
+        return -1, -1
 
     def _out_of_band(self) -> int:
         """The data that an acknowledgement without a frame tells of; the way back is spent."""
@@ -162,6 +170,8 @@ class _MessageWalk:
 
     def _is_own(self, frame: int) -> bool:
         """Whether a frame is data of this very message."""
+        if frame < 0:
+            return False
         log = self._log
         first, packets = self._of_flow.get(int(log.frame_flow[frame]), (0, 0))
         is_data = int(log.frame_kind[frame]) == FrameKind.DATA
@@ -177,7 +187,8 @@ class _MessageWalk:
         """The time since ``start_ps`` was that of a frame on its wire: of its payload and of its headers."""
         log, channel = self._log, int(self._log.frame_channel[frame])
         payload, line = int(log.frame_payload_bytes[frame]), int(log.frame_line_bytes[frame])
-        self._spend(split_bytes(start_ps, self._at, payload, line), Part.HEADERS, channel)
+        detail = "" if int(log.frame_kind[frame]) == FrameKind.DATA else ACKNOWLEDGEMENTS
+        self._spend(split_bytes(start_ps, self._at, payload, line), Part.HEADERS, channel, detail)
         self._spend(start_ps, Part.PAYLOAD, channel)
 
     def _waited(self, frame: int) -> int:
@@ -214,14 +225,14 @@ class _MessageWalk:
             at = self._at
             last = index.before(channel, at)
             last_end = int(log.frame_end_ps[last]) if last >= 0 else -1
-            is_own = last >= 0 and self._is_own(last)
+            is_own = self._is_own(last)
             if is_own and last_end >= at:
                 return last
             clip = max(low, last_end) if is_own else low
             held = index.hold_before(flow, at) if flow >= 0 else None
             if held is not None and held.hold in _HELD:
                 sent = index.sent_before(flow, at)
-                if sent >= 0 and self._is_own(sent):
+                if self._is_own(sent):
                     own_end, own_start = int(log.frame_end_ps[sent]), int(log.frame_start_ps[sent])
                     if own_end <= at and own_end > held.start_ps:
                         self._spend(max(low, own_end), _HELD[held.hold], channel)
@@ -253,7 +264,7 @@ class _MessageWalk:
         if kind == FrameKind.PAUSE:
             self._spend(since, Part.PAUSES, channel)
         elif kind != FrameKind.DATA:
-            self._spend(since, Part.HEADERS, channel, "acknowledgements")
+            self._spend(since, Part.HEADERS, channel, ACKNOWLEDGEMENTS)
         elif flow >= 0 and log.frame_is_repetition[other] and int(log.frame_flow[other]) in self._of_flow:
             self._spend(since, Part.RECOVERY, channel)
         elif flow >= 0 and self._is_of_collective(other):
@@ -285,5 +296,9 @@ class _MessageWalk:
 
     def _cause(self, frame: int) -> int:
         """The data that an acknowledgement answers: what arrived when that was made."""
-        rank = int(self._log.frame_src[frame])
-        return self._arriving(rank, FrameKind.DATA)
+        record = self._paths.record
+        arrived = int(record.columns.message_delivered_ps[self._step.message]) - record.transport.receive_latency_ps
+        if arrived < self._at and not self._is_own(self._arrival(self._dst, FrameKind.DATA)[0]):
+            # the message's own acknowledgement was lost, and that of a later one told of it
+            self._spend(arrived, Part.RECOVERY, int(self._log.frame_channel[frame]), "lost acknowledgement")
+        return self._arriving(self._dst, FrameKind.DATA)

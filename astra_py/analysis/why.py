@@ -60,7 +60,7 @@ def why_rows(explanation: Explanation, others: Mapping[str, NDArray[np.int64]]) 
         link, on_link = _longest_queue(explanation, instance)
         row |= {
             "largest_part": str(largest) if time_ps else "",
-            "knob": knob_of(largest, stretches, record),
+            "knob": knob_of(largest, stretches, record, explanation.platform_kind),
             "longest_queue": link,
             "longest_queue_us": on_link / 1e6,
             "last_to_join": next((each.detail for each in stretches if each.part == Part.JOINING), ""),

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import astra_py as ap
-from astra_py.analysis.knobs import _DETAILS, _KNOBS, _POOLS, _SCALE_UP_KNOBS
+from astra_py.analysis.knobs import _DETAILS, _FABRIC_KNOBS, _KNOBS, _POOLS, _SCALE_UP_KNOBS
 from astra_py.analysis.stretches import Part
 from astra_py.config.params import parameter_table
 from astra_py.errors import ConfigError
@@ -171,5 +171,24 @@ def test_without_packets_there_is_no_why():
 
 def test_knobs_are_parameters():
     keys = {parameter.key for parameter in parameter_table()}
-    named = {*_KNOBS.values(), *_SCALE_UP_KNOBS.values(), *_DETAILS.values(), *_POOLS.values(), "collective.in_flight"}
+    tables = (_KNOBS, _SCALE_UP_KNOBS, _FABRIC_KNOBS, _DETAILS, _POOLS)
+    named = {"collective.in_flight", "platform.kind"}.union(*(table.values() for table in tables))
     assert named - {""} <= keys
+
+
+@pytest.mark.parametrize(
+    ("overrides", "knob"),
+    [
+        (["platform.kind=leaf_spine", "platform.ranks=16", "platform.oversubscription=4"], "platform.oversubscription"),
+        (["platform.kind=zionex", "platform.nodes=1"], "platform.scale_up.rate"),
+        (["platform.ranks=4", "transport.window=5000B"], "transport.window"),
+        (["platform.ranks=4", "system.endpoint_delay=1ms"], "system.endpoint_delay"),
+        (["platform.ranks=4", "collective.in_flight=1"], "collective.in_flight"),
+        (["platform.ranks=4", "transport.send_latency=1ms"], "transport.send_latency"),
+    ],
+)
+def test_the_largest_part_names_its_knob(overrides, knob):
+    changes = ["transport.congestion_control=none", *overrides]
+    alone = ap.compare({}, *changes, engines=["packet"], collective="all_to_all", sizes=[2**20])
+    assert alone.why["knob"].item() == knob
+    assert f"{knob} moves it" in alone.report()
