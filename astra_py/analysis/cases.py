@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -15,12 +16,21 @@ from astra_py.engines.registry import ENGINES
 from astra_py.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
+    from astra_py.engines.base import Progress
     from astra_py.results.result import Result
 
-__all__ = ["Case", "Variant", "make_cases", "variants_of"]
+__all__ = ["Case", "Observe", "Variant", "make_cases", "unobserved", "variants_of"]
 
+#: Called with what is run; inside the context that it gives runs report to the function that this gives, or to none.
+Observe = Callable[[str], AbstractContextManager["Progress | None"]]
 #: A name and the changes that it stands for.
 Variant = tuple[str, tuple[str, ...]]
+
+
+@contextmanager
+def unobserved(title: str) -> Iterator[Progress | None]:
+    """Nobody wants to know how far ``title`` is."""
+    yield None
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,9 +49,13 @@ class Case:
     variant: str
     runs: tuple[Run, ...]
 
-    def results(self) -> list[Result]:
+    def results(self, observe: Observe) -> list[Result]:
         """Run them, one after another."""
-        return [run.run() for run in self.runs]
+        results = []
+        for run in self.runs:
+            with observe(f"{self.label}: {run.title}") as progress:
+                results.append(run.run(progress=progress))
+        return results
 
 
 def variants_of(

@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from astra_py.analysis.cases import make_cases, variants_of
+from astra_py.analysis.cases import make_cases, unobserved, variants_of
 from astra_py.analysis.comparison import Comparison
 from astra_py.errors import ConfigError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from astra_py.analysis.cases import Observe
 
 __all__ = ["compare"]
 
@@ -27,6 +29,7 @@ def compare(
     sizes: Sequence[int] | None = None,
     reference: pd.DataFrame | None = None,
     tolerance: float | None = None,
+    observe: Observe = unobserved,
 ) -> Comparison:
     """Run a scenario with several engines and variants, one after another.
 
@@ -41,6 +44,7 @@ def compare(
     reference : a log of that collective, to compare with: columns ``size_bytes`` and ``time_us``.
     tolerance : largest difference allowed, as a share: 0.05 is 5 %. It raises nothing; see
         :attr:`Comparison.is_within_tolerance`.
+    observe : called with what is run, to be told how far it is; see :data:`~astra_py.analysis.cases.Observe`.
 
     Returns
     -------
@@ -65,4 +69,4 @@ def compare(
     if sizes is not None and not len(sizes):
         raise ConfigError("sizes: there is none; allowed: one or more")
     cases = make_cases(source, overrides, engines, variants_of(vary, variants), collective, list(sizes or []))
-    return Comparison(cases, reference, tolerance)
+    return Comparison(cases, reference, tolerance, observe)

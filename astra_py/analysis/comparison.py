@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from astra_py.analysis.cases import unobserved
 from astra_py.analysis.explain import explain
 from astra_py.analysis.stretches import Part
 from astra_py.analysis.why import legend, sentence, stacked_bar, stretch_rows, to_frame, why_rows
@@ -20,7 +21,7 @@ from astra_py.results.text import figure, grid
 if TYPE_CHECKING:
     import pandas as pd
 
-    from astra_py.analysis.cases import Case
+    from astra_py.analysis.cases import Case, Observe
     from astra_py.results.result import Result
 
 __all__ = ["LEVELS", "MEASURED", "Comparison"]
@@ -44,12 +45,27 @@ class Comparison:
     """
 
     def __init__(
-        self, cases: Sequence[Case], reference: pd.DataFrame | None = None, tolerance: float | None = None
+        self,
+        cases: Sequence[Case],
+        reference: pd.DataFrame | None = None,
+        tolerance: float | None = None,
+        observe: Observe = unobserved,
     ) -> None:
         self.cases = tuple(cases)
         self.tolerance = tolerance
         self._reference = reference
-        self.results: tuple[tuple[Result, ...], ...] = tuple(tuple(case.results()) for case in cases)
+        self._observe = observe
+        self.results: tuple[tuple[Result, ...], ...] = tuple(tuple(case.results(observe)) for case in cases)
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What a user may not expect of the runs, a sentence each, with the label of the first one that it is of."""
+        told: dict[str, str] = {}
+        for case in self.cases:
+            for run in case.runs:
+                for warning in run.warnings:
+                    told.setdefault(warning, case.label)
+        return tuple(f"{label}: {warning}" for warning, label in told.items())
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -133,7 +149,8 @@ class Comparison:
         stretches: list[dict[str, Any]] = []
         for case in packet:
             for run, each in enumerate(case.runs):
-                explanation = explain(each)
+                with self._observe(f"{case.label}: {each.title}, watched") as progress:
+                    explanation = explain(each, progress=progress)
                 label = {"variant": case.variant, "run": run}
                 rows += [label | row for row in why_rows(explanation, self._others(case, run))]
                 stretches += [label | row for row in stretch_rows(explanation)]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from astra_py.api import Run
+    from astra_py.engines.base import Progress
     from astra_py.results.record import RunRecord
 
 __all__ = ["Explanation", "explain"]
@@ -44,13 +45,14 @@ class Explanation:
     stretches: tuple[tuple[Stretch, ...], ...]
 
 
-def explain(run: Run, *, max_records: int | None = None) -> Explanation:
+def explain(run: Run, *, max_records: int | None = None, progress: Progress | None = None) -> Explanation:
     """Run a scenario twice with the packet engine, and explain the time of each of its collectives.
 
     Parameters
     ----------
     run : the scenario; its engine has to be ``packet``.
     max_records : most frames to write down; that of :class:`~astra_py.engines.watch.Watch` where None.
+    progress : as :meth:`astra_py.Run.run` takes it, for each of the two runs.
 
     Raises
     ------
@@ -59,10 +61,10 @@ def explain(run: Run, *, max_records: int | None = None) -> Explanation:
     """
     if run.scenario.engine != "packet":
         raise ConfigError(f"engine = {run.scenario.engine!r} has no frames to follow; allowed: 'packet'")
-    first = run.record(watch=Watch())
+    first = run.record(watch=Watch(), progress=progress)
     paths = [critical_path(first, instance) for instance in range(len(first.schedule.instance_template))]
     limit = Watch().max_records if max_records is None else max_records
-    second = run.record(watch=_watch_of(first, paths, limit))
+    second = run.record(watch=_watch_of(first, paths, limit), progress=progress)
     if second.columns.log is None or second.columns.log.is_full:
         raise ConfigError(
             f"the critical paths of {run.title} have more than {limit:,} frames to look at, and what is left out could "

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from astra_py.cli.progress import progress
 from astra_py.cli.sizes import parse_sizes
 from astra_py.errors import ConfigError
 
@@ -63,6 +65,7 @@ def compare(
         ),
     ] = None,
     has_no_why: Annotated[bool, typer.Option("--no-why", help="Do not follow the frames of packet runs.")] = False,
+    is_quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no warnings.")] = False,
 ) -> None:
     """Compare times by iteration, collective and phase, and split those of the packet engine into their parts."""
     from astra_py.analysis.compare import compare as run
@@ -81,7 +84,10 @@ def compare(
         collective=collective,
         sizes=None if sizes is None else parse_sizes(sizes),
         tolerance=None if tolerance is None else _share(tolerance),
+        observe=partial(progress, is_quiet=is_quiet),
     )
+    for warning in () if is_quiet else comparison.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
     _print(comparison, form, has_why=not has_no_why)
     if out is not None:
         comparison.save(out, has_why=not has_no_why)

@@ -85,3 +85,11 @@ def test_usage_errors_exit_2(capsys, arguments, message):
     code, _, err = run(capsys, *arguments)
     assert code == 2
     assert message in err
+
+
+def test_warnings_are_told_once(capsys):
+    given = [*RING, "collective.in_flight=2", "collective.all_reduce=ring", "--no-why"]
+    _, _, err = run(capsys, *given)
+    assert err.count("collective.in_flight") == 1
+    assert err.startswith("warning: packet: ")
+    assert not run(capsys, *given, "--quiet")[2]
