@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a user asks after a run: where the time went, and how engines, transports and algorithms compare."""
+"""What results mean: bounds, closed forms of iterations, published measurements, and where engines differ and why."""
