@@ -134,7 +134,14 @@ class Run(Preparation):
         """
         with _noted(f"while checking {self.title}"):
             self.require_sound()
-            return estimate_run(self.schedule, self.routed_platform, self.transport, self.scenario.seed, route_paths)
+            return estimate_run(
+                self.schedule,
+                self.routed_platform,
+                self.transport,
+                self.scenario.seed,
+                route_paths,
+                self.scenario.engine,
+            )
 
     def network(self) -> NetworkInterface:
         """The scenario's network for a script to drive; see :class:`~astra_py.engines.network.NetworkInterface`.
