@@ -86,3 +86,12 @@ def test_latencies_and_delays_of_endpoints_are_the_hosts():
     # 10 ns before the post, and 10 ns after the notification
     assert parts_of(explanation)[Part.HOST] == 10_000 + 200_000 + 3_000_000 + 10_000
     assert parts_of(explanation)[Part.UNEXPLAINED] == 0
+
+
+def test_half_the_link_rate_doubles_serialisation_alone():
+    ring = (*EXACT, "platform.ranks=4", "collective.all_reduce=ring")
+    fast = parts_of(explained("all_reduce", 400_000, *ring, "platform.link_rate=100Gbps"))
+    slow = parts_of(explained("all_reduce", 400_000, *ring, "platform.link_rate=50Gbps"))
+    for part, time in fast.items():
+        factor = 2 if part in (Part.PAYLOAD, Part.HEADERS) else 1
+        assert slow[part] == factor * time
