@@ -9,14 +9,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from astra_py.analysis.cases import unobserved
+from astra_py.analysis.comparison_text import markdown, plain_rows, report
 from astra_py.analysis.explain import explain
 from astra_py.analysis.stretches import Part
-from astra_py.analysis.why import legend, sentence, stacked_bar, stretch_rows, to_frame, why_rows
+from astra_py.analysis.times import times_table
+from astra_py.analysis.why import stretch_rows, to_frame, why_rows
 from astra_py.errors import ConfigError
-from astra_py.results.text import figure, grid
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,14 +23,10 @@ if TYPE_CHECKING:
     from astra_py.analysis.cases import Case, Observe
     from astra_py.results.result import Result
 
-__all__ = ["LEVELS", "MEASURED", "Comparison"]
+__all__ = ["MEASURED", "Comparison"]
 
-#: What is compared, from the whole to its parts.
-LEVELS = ("iteration", "collective", "phase")
 #: The column of a log that is compared with.
 MEASURED = "measured"
-
-_Key = tuple[str, int, str, int, str]
 
 
 class Comparison:
@@ -79,42 +74,27 @@ class Comparison:
         Columns: level, run (of several sizes), iteration, name, number (of those of one name), phase, size_bytes; for
         each label ``<label>_us``, and for all but the first ``<label>_difference``, a share of the first one's time.
         """
-        rows: dict[_Key, dict[str, Any]] = {}
-        for case, results in zip(self.cases, self.results, strict=True):
-            for run, result in enumerate(results):
-                for (level, *place), size, time_us in _times(result):
-                    key = (level, run, *place)
-                    names = ("level", "run", "iteration", "name", "number", "phase")
-                    row = rows.setdefault(key, dict(zip(names, key, strict=True)) | {"size_bytes": size})  # type: ignore[arg-type]
-                    row[f"{case.label}_us"] = time_us
-        if self._reference is not None:
-            _add_reference(list(rows.values()), self._reference)
-        first, *others = self.labels
-        ordered = sorted(rows.values(), key=lambda row: LEVELS.index(row["level"]))
-        for row in ordered:
-            base = row.setdefault(f"{first}_us", float("nan"))
-            for label in others:
-                time_us = row.setdefault(f"{label}_us", float("nan"))
-                row[f"{label}_difference"] = (time_us - base) / base if base else float("nan")
-        return to_frame(ordered)
+        columns = [(case.label, results) for case, results in zip(self.cases, self.results, strict=True)]
+        return times_table(columns, None if self._reference is None else (MEASURED, self._reference))
 
-    def _level(self, level: str) -> pd.DataFrame:
+    def level(self, level: str) -> pd.DataFrame:
+        """The table's rows of one of :data:`~astra_py.analysis.times.LEVELS`."""
         return self.table[self.table["level"] == level].drop(columns="level").reset_index(drop=True)
 
     @property
     def iterations(self) -> pd.DataFrame:
         """The table's rows of iterations."""
-        return self._level("iteration")
+        return self.level("iteration")
 
     @property
     def collectives(self) -> pd.DataFrame:
         """The table's rows of collectives."""
-        return self._level("collective")
+        return self.level("collective")
 
     @property
     def phases(self) -> pd.DataFrame:
         """The table's rows of phases: from the first post of a message of one to its last delivery."""
-        return self._level("phase")
+        return self.level("phase")
 
     @cached_property
     def outside(self) -> pd.DataFrame:
@@ -197,26 +177,9 @@ class Comparison:
             gaps.append((other - first).reset_index().assign(variant=variant))
         return pd.concat(gaps, ignore_index=True) if gaps else table.iloc[:0][[*key, *columns, "variant"]]
 
-    # ------------------------------------------------------------------------------------ output
-
-    def report(self, *, has_why: bool = True) -> str:
-        """What was compared as text of at most 100 columns or so; with a bar and a sentence for each collective."""
-        lines = []
-        for level in LEVELS:
-            part = self._level(level)
-            if len(part):
-                lines += [*grid(*self._cells(part), left=1), ""]
-        if has_why and self._has_packet:
-            rows = self._explained[0]
-            for row in rows:
-                where = f"[{row['variant']}] " if row["variant"] else ""
-                lines += [where + sentence(row), f"  |{stacked_bar(row)}|"]
-            lines += ["", legend(rows), ""]
-        lines.append(self.verdict)
-        return "\n".join(lines)
-
     @property
-    def _has_packet(self) -> bool:
+    def has_packet(self) -> bool:
+        """Whether there is a packet run, whose frames can be followed."""
         return any(case.engine == "packet" for case in self.cases)
 
     @property
@@ -231,63 +194,22 @@ class Comparison:
             return f"nothing to compare with {self.labels[0]}"
         return f"{len(self.outside)} of the iterations and collectives are not within {allowed} of {self.labels[0]}"
 
-    def _cells(self, part: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
-        first, *others = self.labels
-        header = ["what", f"{first} us"]
-        for label in others:
-            header += [f"{label} us", "difference"]
-        rows = []
-        for row in _plain(part.to_dict("records")):
-            cells = [self._title(row), _figure(row[f"{first}_us"])]
-            for label in others:
-                difference = row[f"{label}_difference"]
-                cells += [_figure(row[f"{label}_us"]), "-" if difference is None else f"{100 * difference:+.2f} %"]
-            rows.append(cells)
-        return header, rows
+    # ------------------------------------------------------------------------------------ output
 
-    def _title(self, row: Mapping[str, Any]) -> str:
-        """What a row is of, in a few words."""
-        runs = self.cases[0].runs
-        run = f"{runs[row['run']].title}: " if len(runs) > 1 else ""
-        if not row["name"]:
-            return f"{run}iteration {row['iteration']}"
-        number = f" #{row['number']}" if row["number"] else ""
-        phase = f", {row['phase']}" if row["phase"] else ""
-        return f"{run}{row['name']}{number}{phase}, iteration {row['iteration']}"
+    def report(self, *, has_why: bool = True) -> str:
+        """What was compared as text; with a bar and a sentence for each collective of a packet run."""
+        return report(self, has_why=has_why)
 
     def to_markdown(self, *, has_why: bool = True) -> str:
         """The tables as Markdown."""
-        lines: list[str] = []
-        for level in LEVELS:
-            part = self._level(level)
-            if len(part):
-                lines += [f"### {level}s", "", *_markdown(*self._cells(part)), ""]
-        if has_why and self._has_packet:
-            header, rows = self._why_cells()
-            lines += ["### why", "", *_markdown(header, rows), ""]
-            lines += [f"- {sentence(row)}" for row in self._explained[0]]
-            lines.append("")
-        return "\n".join([*lines, self.verdict])
-
-    def _why_cells(self) -> tuple[list[str], list[list[str]]]:
-        rows = self._explained[0]
-        times = [name for name in rows[0] if name.endswith("_us") and name != "longest_queue_us"] if rows else []
-        header = ["collective", *(name.removesuffix("_us").replace("_", " ") + " us" for name in times)]
-        cells = [
-            [
-                " ".join(filter(None, (row["name"], row["algorithm"], row["variant"]))),
-                *(figure(row[name]) for name in times),
-            ]
-            for row in rows
-        ]
-        return header, cells
+        return markdown(self, has_why=has_why)
 
     def to_json(self, *, has_why: bool = True) -> str:
         """Everything as one JSON object: labels, table, why, tolerance, whether all is within it."""
         content = {
             "labels": list(self.labels),
-            "table": _plain(self.table.to_dict("records")),
-            "why": _plain(self._explained[0]) if has_why and self._has_packet else [],
+            "table": plain_rows(self.table),
+            "why": plain_rows(self.why) if has_why and self.has_packet else [],
             "tolerance": self.tolerance,
             "is_within_tolerance": self.is_within_tolerance,
         }
@@ -298,59 +220,8 @@ class Comparison:
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         self.table.to_csv(path / "table.csv", index=False)
-        if has_why and self._has_packet:
+        if has_why and self.has_packet:
             self.why.to_csv(path / "why.csv", index=False)
             self.stretches.to_csv(path / "stretches.csv", index=False)
         (path / "comparison.md").write_text(self.to_markdown(has_why=has_why) + "\n", encoding="utf-8")
         return path
-
-
-def _times(result: Result) -> list[tuple[tuple[str, int, str, int, str], int, float]]:
-    """(level, iteration, name, number, phase), size in bytes, and time in us, of all that a result has times of."""
-    rows: list[tuple[tuple[str, int, str, int, str], int, float]] = []
-    table = result.columns("iterations")
-    for iteration, time_us in zip(table["iteration"].tolist(), table["time_us"].tolist(), strict=True):
-        rows.append((("iteration", iteration, "", 0, ""), 0, time_us))
-    table = result.columns("collectives")
-    number: dict[int, int] = {}
-    seen: dict[tuple[int, str], int] = {}
-    names = ("collective", "iteration", "name", "size_bytes", "time_us")
-    for collective, iteration, name, size, time_us in zip(*(table[each].tolist() for each in names), strict=True):
-        number[collective] = seen.get((iteration, name), 0)
-        seen[iteration, name] = number[collective] + 1
-        rows.append((("collective", iteration, name, number[collective], ""), size, time_us))
-    table = result.columns("phases")
-    of_phases = ("collective", "iteration", "name", "phase", "level", "size_bytes", "time_us")
-    for collective, iteration, name, phase, level, size, time_us in zip(
-        *(table[each].tolist() for each in of_phases), strict=True
-    ):
-        rows.append((("phase", iteration, name, number[collective], f"{phase}, {level}"), size, time_us))
-    return rows
-
-
-def _add_reference(rows: Sequence[dict[str, Any]], reference: pd.DataFrame) -> None:
-    """Put the times of a log beside the collectives of its sizes."""
-    measured = dict(zip(reference["size_bytes"].tolist(), reference["time_us"].tolist(), strict=True))
-    for row in rows:
-        if row["level"] == "collective" and row["size_bytes"] in measured:
-            row[f"{MEASURED}_us"] = float(measured[row["size_bytes"]])
-
-
-def _figure(time_us: float | None) -> str:
-    return "-" if time_us is None else figure(time_us)
-
-
-def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    rule = ["---", *["---:"] * (len(header) - 1)]
-    return [f"| {' | '.join(cells)} |" for cells in (header, rule, *rows)]
-
-
-def _plain(rows: Sequence[Mapping[Any, Any]]) -> list[dict[str, Any]]:
-    """Rows of Python's own values; JSON has no NaN, so that becomes None."""
-    return [{str(key): _value(value) for key, value in row.items()} for row in rows]
-
-
-def _value(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and value != value else value

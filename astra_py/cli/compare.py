@@ -72,6 +72,8 @@ def compare(
 
     if form not in _FORMATS:
         raise ConfigError(f"--format {form!r}; allowed: {', '.join(_FORMATS)}")
+    if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ConfigError(f"--out {out}: is there already; allowed: a folder that is absent or empty")
     given = list(arguments or [])
     has_file = bool(given) and ("=" not in given[0] or Path(given[0]).is_file())
     if not has_file and collective is None:

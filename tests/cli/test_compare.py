@@ -56,6 +56,15 @@ def test_formats(capsys, tmp_path):
     assert "### why" not in run(capsys, *RING, "--format", "markdown", "--no-why")[1]
 
 
+def test_a_folder_with_something_in_it_is_left_alone(capsys, tmp_path):
+    (tmp_path / "mine").touch()
+    code, out, err = run(capsys, *RING, "--out", str(tmp_path))
+    assert code == 2
+    assert not out
+    assert "absent or empty" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
 def test_variants(capsys):
     _, out, _ = run(capsys, *RING, "--engines", "packet", "--vary", "collective.all_reduce=ring,direct", "--no-why")
     assert "packet, collective.all_reduce=direct us" in out
