@@ -213,7 +213,9 @@ class Run(Preparation):
         scenario = self.scenario
         engine, analytic = make_engine(scenario.engine), make_engine("analytic")
         options = engine_options(scenario, platform=self.platform, progress=progress, fault=_fault())
-        options = replace(options, watch=watch)
+        if watch is not None:
+            # it repeats a run, whose capture is there already
+            options = replace(options, watch=watch, capture=None)
         self.require_sound()
         before = time.process_time()
         if prepared is None:

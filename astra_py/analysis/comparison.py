@@ -150,11 +150,15 @@ class Comparison:
     def why(self) -> pd.DataFrame:
         """One row a collective of each packet run: its time, that of other engines, and the parts of its critical path.
 
-        Columns: variant, run, collective, name, kind, algorithm, iteration, ranks, ``packet_us``, ``<engine>_us`` and
-        ``<engine>_difference_us`` of the others, ``<part>_us`` of each part (they add up to ``packet_us``),
-        largest_part, knob (the key that moves it), longest_queue and its time, ``time_ps``, ``unexplained_ps``.
+        Columns: variant, run, collective, name, number (of those of one name and iteration), kind, algorithm,
+        iteration, ranks, size_bytes, ``packet_us``, ``<engine>_us`` and ``<engine>_difference_us`` of the others,
+        ``<part>_us`` of each part (they add up to ``packet_us``), largest_part, knob (the key that moves it),
+        longest_queue and its time, last_to_join, ``time_ps``, ``unexplained_ps``.
         """
-        return to_frame(self._explained[0])
+        table = to_frame(self._explained[0])
+        if len(table):
+            table.insert(4, "number", table.groupby(["variant", "run", "iteration", "name"]).cumcount())
+        return table
 
     @cached_property
     def stretches(self) -> pd.DataFrame:
@@ -167,14 +171,17 @@ class Comparison:
         import pandas as pd
 
         key = ["run", "iteration", "name", "number"]
-        table = self.why.assign(number=self.why.groupby(["variant", "run", "iteration", "name"]).cumcount())
+        table = self.why
+        if not len(table):
+            return table
         columns = ["packet_us", *(f"{part}_us" for part in Part)]
-        variants = list(dict.fromkeys(table["variant"]))
-        first = table[table["variant"] == variants[0]].set_index(key)[columns]
+        first_variant, *others = dict.fromkeys(table["variant"])
+        first = table[table["variant"] == first_variant].set_index(key)[columns]
         gaps = []
-        for variant in variants[1:]:
+        for variant in others:
             other = table[table["variant"] == variant].set_index(key)[columns]
-            gaps.append((other - first).reset_index().assign(variant=variant))
+            # only what both have has a gap
+            gaps.append((other - first).dropna().reset_index().assign(variant=variant))
         return pd.concat(gaps, ignore_index=True) if gaps else table.iloc[:0][[*key, *columns, "variant"]]
 
     @property
@@ -205,11 +212,12 @@ class Comparison:
         return markdown(self, has_why=has_why)
 
     def to_json(self, *, has_why: bool = True) -> str:
-        """Everything as one JSON object: labels, table, why, tolerance, whether all is within it."""
+        """Everything as one JSON object: labels, table, why, gaps, tolerance, whether all is within it."""
         content = {
             "labels": list(self.labels),
             "table": plain_rows(self.table),
             "why": plain_rows(self.why) if has_why and self.has_packet else [],
+            "gaps": plain_rows(self.gaps) if has_why and self.has_packet else [],
             "tolerance": self.tolerance,
             "is_within_tolerance": self.is_within_tolerance,
         }

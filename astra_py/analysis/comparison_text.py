@@ -34,6 +34,8 @@ def report(comparison: Comparison, *, has_why: bool) -> str:
             where = f"[{row['variant']}] " if row["variant"] else ""
             lines += [where + sentence(row), f"  |{stacked_bar(row)}|"]
         lines += ["", legend(rows), ""]
+        for title, cells in _gaps(comparison).items():
+            lines += [title, "", *grid(*cells), ""]
     return "\n".join([*lines, comparison.verdict])
 
 
@@ -45,6 +47,8 @@ def markdown(comparison: Comparison, *, has_why: bool) -> str:
     if has_why and comparison.has_packet:
         rows = plain_rows(comparison.why)
         lines += ["### why", "", *_markdown_table(*_why_cells(rows)), "", *(f"- {sentence(row)}" for row in rows), ""]
+        for title, cells in _gaps(comparison).items():
+            lines += [f"### {title}", "", *_markdown_table(*cells), ""]
     return "\n".join([*lines, comparison.verdict])
 
 
@@ -91,6 +95,25 @@ def _why_cells(rows: Sequence[Mapping[str, Any]]) -> _Cells:
         who = " ".join(filter(None, (f"{row['name']} of {row['size_bytes']:,} B", row["algorithm"], row["variant"])))
         cells.append([who, *(_figure(row[name]) for name in times)])
     return header, cells
+
+
+def _gaps(comparison: Comparison) -> dict[str, _Cells]:
+    """By a title: the parts of a collective in the first variant and in another one, and what one has more."""
+    if not len(comparison.gaps):
+        return {}
+    place = ("run", "iteration", "name", "number")
+    rows = plain_rows(comparison.why)
+    found = {(row["variant"], *(row[key] for key in place)): row for row in rows}
+    first_variant = rows[0]["variant"]
+    tables: dict[str, _Cells] = {}
+    for gap in plain_rows(comparison.gaps):
+        first, other = (found[variant, *(gap[key] for key in place)] for variant in (first_variant, gap["variant"]))
+        title = f"{_title(comparison, gap | {'phase': ''})}: {gap['variant']} against {first_variant}"
+        parts = [part for part in Part if first[f"{part}_us"] or other[f"{part}_us"]]
+        names = [("all", "packet_us"), *((part.replace("_", " "), f"{part}_us") for part in parts)]
+        cells = [[name, *(_figure(row[column]) for row in (first, other, gap))] for name, column in names]
+        tables[title] = (["part", f"{first_variant} us", f"{gap['variant']} us", "gap us"], cells)
+    return tables
 
 
 def _title(comparison: Comparison, row: Mapping[str, Any]) -> str:

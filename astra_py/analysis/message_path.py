@@ -43,11 +43,12 @@ class MessagePaths:
         self.index = FrameIndex(record)
         self.delay = np.repeat(record.arrays.link_delay_ps, 2).tolist()
         self.latency = record.arrays.node_latency_ps.tolist()
-        self.transmitter = record.channel_ends[0].tolist()
-        receiver = record.channel_ends[1]
+        sender, receiver = record.channel_ends
+        self.transmitter = sender.tolist()
         nodes = np.flatnonzero(record.arrays.node_rank >= 0)
         self.node_of_rank = dict(zip(record.arrays.node_rank[nodes].tolist(), nodes.tolist(), strict=True))
         self.channels_into = {node: np.flatnonzero(receiver == node).tolist() for node in nodes.tolist()}
+        self.channels_from = {node: np.flatnonzero(sender == node).tolist() for node in nodes.tolist()}
         self._parts: dict[int, list[int]] = {}
         for part, message in enumerate(self.index.log.part_message.tolist()):
             self._parts.setdefault(message, []).append(part)
@@ -113,12 +114,10 @@ class _MessageWalk:
 
     def _leaving(self, at: int) -> int:
         """The data of the message whose last bit leaves its NIC at ``at``."""
-        node = self._paths.node_of_rank[self._src]
-        for channel, transmitter in enumerate(self._paths.transmitter):
-            if transmitter == node:
-                frame = self._index.ending(channel, at)
-                if self._is_own(frame):
-                    return frame
+        for channel in self._paths.channels_from[self._paths.node_of_rank[self._src]]:
+            frame = self._index.ending(channel, at)
+            if self._is_own(frame):
+                return frame
         return -1
 
     def _arriving(self, rank: int, kind: FrameKind) -> int:

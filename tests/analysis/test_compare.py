@@ -110,6 +110,10 @@ def test_the_gap_to_another_simulators_semantics_is_explained_part_by_part():
     # 10 ns before the first post, then 10 ns a step, and 7 times 3 x floor(131,072 / 1,600) ns of local memory
     assert difference["host_us"] == pytest.approx(0.01 + 14 * 0.01 + 7 * 3 * 81 / 1000)
     assert difference["headers_us"] > 0
+    shown = [line.split() for line in gap.report().splitlines() if line.startswith(("host ", "propagation "))]
+    assert [line[0] for line in shown] == ["propagation", "host"]
+    assert [float(line[-1]) for line in shown] == pytest.approx([14.0, 1.851])
+    assert "astra_ns3 against own" in gap.to_markdown()
 
 
 def test_a_log_is_what_is_compared_with():
