@@ -90,6 +90,7 @@ def make_cases(
     variants: Sequence[Variant],
     collective: str | None,
     sizes: Sequence[int],
+    group: tuple[int, ...] | None,
 ) -> list[Case]:
     """Make every engine's case of every variant, variant by variant; nothing is run.
 
@@ -102,6 +103,9 @@ def make_cases(
             raise ConfigError(
                 f"engines: unknown engine {engine!r}{did_you_mean(engine, ENGINES)} Allowed: {', '.join(ENGINES)}"
             )
+    for change in (*overrides, *(change for _, changes in variants for change in changes)):
+        if change.partition("=")[0].strip() == "engine":
+            raise ConfigError(f"{change}: it is engines that are compared; allowed: their names as engines")
     labels = [", ".join(filter(None, (engine, name))) for name, _ in variants for engine in engines]
     if not labels:
         raise ConfigError("engines: there is none; allowed: one or more")
@@ -115,6 +119,6 @@ def make_cases(
                 runs: tuple[Run, ...] = (load(source, *given),)
             else:
                 scenario = load_scenario(source, given)
-                runs = tuple(one_collective(scenario, collective, size) for size in sizes)
+                runs = tuple(one_collective(scenario, collective, size, group) for size in sizes)
             cases.append(Case(labels[len(cases)], engine, name, runs))
     return cases

@@ -27,6 +27,7 @@ def compare(
     variants: Mapping[str, Sequence[str]] | None = None,
     collective: str | None = None,
     sizes: Sequence[int] | None = None,
+    group: tuple[int, ...] | None = None,
     reference: pd.DataFrame | None = None,
     tolerance: float | None = None,
     observe: Observe = unobserved,
@@ -40,7 +41,8 @@ def compare(
     vary : values by key; every combination is a variant. Transports and algorithms are varied so, too.
     variants : names to lists of ``"key.path=value"``, for changes that belong together.
     collective : a kind, to compare it alone in place of the scenario's workload.
-    sizes : of that collective, in bytes.
+    sizes : of that collective, in bytes; a barrier has none.
+    group : the ranks that take part in it; all of them where None, and 0 and 1 in a sendrecv.
     reference : a log of that collective, to compare with: columns ``size_bytes`` and ``time_us``.
     tolerance : largest difference allowed, as a share: 0.05 is 5 %. It raises nothing; see
         :attr:`Comparison.is_within_tolerance`.
@@ -54,6 +56,12 @@ def compare(
     ------
     ConfigError : a name, key or combination is not allowed; and what :meth:`astra_py.Run.run` raises.
     """
+    if collective == "barrier" and sizes is None:
+        sizes = [0]
+    if collective == "sendrecv" and group is None:
+        group = (0, 1)
+    if group is not None and collective is None:
+        raise ConfigError("group: a scenario's collectives have their own; allowed: with collective")
     if (collective is None) != (sizes is None):
         given, missing = ("collective", "sizes") if sizes is None else ("sizes", "collective")
         raise ConfigError(f"{given} is given without {missing}; allowed: both, or none of them")
@@ -68,5 +76,5 @@ def compare(
             raise ConfigError("reference has a size twice; allowed: one row a size")
     if sizes is not None and not len(sizes):
         raise ConfigError("sizes: there is none; allowed: one or more")
-    cases = make_cases(source, overrides, engines, variants_of(vary, variants), collective, list(sizes or []))
+    cases = make_cases(source, overrides, engines, variants_of(vary, variants), collective, list(sizes or []), group)
     return Comparison(cases, reference, tolerance, observe)

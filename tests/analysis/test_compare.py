@@ -150,6 +150,8 @@ def test_what_is_written_is_what_is_compared(ring, tmp_path):
         ({"vary": {"transport.windw": ["none"]}}, "transport.windw"),
         ({"sizes": None}, "collective is given without sizes"),
         ({"sizes": []}, "sizes: there is none"),
+        ({"vary": {"engine": ["packet", "analytic"]}}, "their names as engines"),
+        ({"group": (0, 9)}, "rank 9 is not on the platform"),
         ({"tolerance": -0.1}, "0 or more"),
         ({"tolerance": float("nan")}, "0 or more"),
         ({"reference": pd.DataFrame({"size": [1]})}, "no column 'size_bytes'"),
@@ -164,6 +166,15 @@ def test_what_cannot_be_compared_is_refused(arguments, message):
 def test_a_log_needs_a_collective():
     with pytest.raises(ConfigError, match="of one collective"):
         ap.compare(JOB, reference=pd.DataFrame({"size_bytes": [1], "time_us": [1.0]}))
+
+
+def test_groups_are_of_single_collectives():
+    with pytest.raises(ConfigError, match="with collective"):
+        ap.compare(JOB, group=(0, 1))
+    some = ap.compare({}, *RING, engines=["packet"], collective="all_reduce", sizes=[1024], group=(1, 2))
+    assert list(some.why["ranks"]) == [2]
+    assert list(ap.compare({}, *RING, engines=["packet"], collective="sendrecv", sizes=[0]).why["ranks"]) == [2]
+    assert list(ap.compare({}, *RING, engines=["packet"], collective="barrier").collectives["size_bytes"]) == [0]
 
 
 def test_without_packets_there_is_no_why():
