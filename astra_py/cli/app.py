@@ -25,6 +25,8 @@ COMMANDS = {
     "run": "Simulate a training job: iteration, compute, communication and what is exposed.",
     "collective": "Time one collective over a range of sizes.",
     "compare": "Compare engines, transports and algorithms, and say why a packet run takes as long as it does.",
+    "inspect": "Say what a file is, check it, and print what is taken from it.",
+    "convert": "Write a file as one of another format.",
     "topology": "Show a platform: nodes, ports, links, bisection bandwidth.",
     "headroom": "Print the buffer that PFC needs behind a port, part by part.",
     "params": "List the parameters of scenarios with units, defaults and sources.",

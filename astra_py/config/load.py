@@ -19,6 +19,15 @@ from astra_py.plugins import FILE
 __all__ = ["load_scenario"]
 
 _NS3_DEFAULTS = "ns3.defaults."
+#: Keys that are paths.
+_PATHS = (
+    ("workload", "file"),
+    ("platform", "file"),
+    ("transport", "file"),
+    ("system", "file"),
+    ("platform", "routing_hook"),
+    ("pcap", "folder"),
+)
 
 
 def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[str] = ()) -> Scenario:
@@ -53,8 +62,11 @@ def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[st
     except ValidationError as error:
         raise ConfigError(_listed(path, explain(error, Scenario))) from None
     workload_path = None if scenario.workload is None else scenario.workload.input_path
-    if scenario.workload is not None and workload_path is not None and not workload_path.is_file():
-        problem = f"workload.file: {scenario.workload.file!r} is not a file; allowed: the path of a workload file"
+    if scenario.workload is not None and workload_path is not None and not scenario.workload.input_paths:
+        problem = (
+            f"workload.file: {scenario.workload.file!r} is not a file; allowed: the path of a workload file, or what "
+            "the names of one file a rank begin with"
+        )
         raise ConfigError(_listed(path, [problem]))
     scenario._source_path = path
     return scenario
@@ -73,7 +85,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _place_files(tree: dict[str, Any], folder: Path) -> None:
     """Take relative paths of a scenario file from its own folder."""
-    for table, key in (("workload", "file"), ("platform", "routing_hook"), ("pcap", "folder")):
+    for table, key in _PATHS:
         values = tree.get(table)
         if isinstance(values, dict) and isinstance(values.get(key), str) and values[key].strip() not in ("", "none"):
             values[key] = str(folder / values[key])

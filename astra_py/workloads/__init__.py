@@ -4,6 +4,7 @@
 from astra_py.workloads import jobs  # noqa: F401  (it registers the built-in ones)
 from astra_py.workloads.astra_text import AstraLayer, AstraPass, AstraTextModel, read_astra_text
 from astra_py.workloads.calls import COLLECTIVE_KINDS, CollectiveCall
+from astra_py.workloads.flows import FlowList
 from astra_py.workloads.registry import Job, build_job, workload
 from astra_py.workloads.trace import NodeKind, Trace
 from astra_py.workloads.trace_builder import TraceBuilder
@@ -15,6 +16,7 @@ __all__ = [
     "AstraPass",
     "AstraTextModel",
     "CollectiveCall",
+    "FlowList",
     "Job",
     "NodeKind",
     "Trace",

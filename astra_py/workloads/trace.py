@@ -89,6 +89,13 @@ class Trace:
         """Number of training iterations."""
         return int(self.iteration.max()) + 1 if len(self) else 0
 
+    @property
+    def is_collective(self) -> NDArray[np.bool_]:
+        """bool[m]: the nodes that take part in a collective; those of flows are none."""
+        is_one = np.array([call.flows is None for call in self.calls] + [False], dtype=np.bool_)
+        taking_part: NDArray[np.bool_] = is_one[self.call]
+        return taking_part
+
     def compute_ps(self, phase: str | None = None) -> NDArray[np.int64]:
         """i64[ranks]: compute time of each rank in ps, over all iterations; of one phase where it is named.
 
@@ -174,7 +181,7 @@ class Trace:
         bounds = np.searchsorted(self.call[nodes], np.arange(len(self.calls) + 1))
         total = 0
         for index, call in enumerate(self.calls):
-            total += int(call.matrix.sum()) if call.matrix is not None else len(call.group) * (call.size_bytes or 0)
+            total += call.buffer_bytes
             if total > _MOST_TRACE_BYTES:
                 raise call.error(
                     f"with it the trace's collectives have {total} B in the buffers of all ranks together; "
