@@ -55,8 +55,10 @@ class AnalyticConfig(Table):
 
     key: ClassVar[str] = "analytic"
 
-    mode: Annotated[str, Choice("loggp")] = parameter(
-        "loggp", "Model of the analytic engine: LogGP over the schedule, message by message."
+    mode: Annotated[str, Choice("loggp", "astra_sim", "astra_sim_congestion")] = parameter(
+        "loggp",
+        "Model of the analytic engine: LogGP over the schedule, message by message, or that of ASTRA-sim 2's "
+        "congestion-unaware or congestion-aware analytical backend, for comparison.",
     )
 
 
@@ -101,6 +103,12 @@ class Scenario(Table):
                 f"at least {format_rate(slowest_bps)}, {format_time(_LONGEST_PACKET)} a packet",
             )
 
+        if self.analytic.mode != "loggp" and self.engine != "analytic":
+            raise FieldError(
+                "analytic.mode",
+                f"{self.analytic.mode!r} would mean nothing with engine = {self.engine!r}",
+                "only with engine = 'analytic'",
+            )
         if self.pcap.ports:
             self._check_captured()
 
