@@ -17,9 +17,11 @@ LogGpNetwork::LogGpNetwork(const PlatformDescription& platform,
       m_loop(loop),
       m_routes(platform, seed),
       m_free(platform.Channels(), 0),
+      m_expected(platform.Channels(), 0),
       m_promised(platform.Channels(), 0),
-      m_queue(platform.Channels()),
+      m_ports(platform.Channels()),
       m_readyHandler(*this),
+      m_chooseHandler(*this),
       m_linkHandler(*this),
       m_sentHandler(*this),
       m_deliveredHandler(*this),
@@ -38,15 +40,14 @@ LogGpNetwork::MakeWay(const std::vector<ChannelId>& path, const FlowIdentity& fl
     {
         way.isScaleUp &= m_platform.IsScaleUp(channel);
         way.rate = std::min(way.rate, m_platform.Rate(channel));
+        way.latencyToLast += channel == path.back() ? 0 : LatencyBehind(channel);
     }
     std::vector<ChannelId> back;
     m_routes.FindPath(FlowIdentity{flow.dst, flow.src, flow.queuePair}, back);
-    for (size_t hop = 0; hop < back.size(); ++hop)
+    for (const ChannelId channel : back)
     {
-        const bool isForwarded = hop + 1 < back.size();
         way.ackLatency +=
-            m_platform.Delay(back[hop]) +
-            (isForwarded ? m_platform.nodeLatency[m_platform.Receiver(back[hop])] : 0);
+            channel == back.back() ? m_platform.Delay(channel) : LatencyBehind(channel);
     }
     return way;
 }
@@ -189,6 +190,20 @@ LogGpNetwork::PacketsOnWays(const Spread& spread, ByteCount size)
 }
 
 TimePs
+LogGpNetwork::HoldingTime(const Way& way, ChannelId channel, ByteCount size) const
+{
+    return SerializationTime(MessageLine(way, channel, size),
+                             m_platform.Rate(channel),
+                             m_figures.rounding);
+}
+
+TimePs
+LogGpNetwork::LatencyBehind(ChannelId channel) const
+{
+    return m_platform.Delay(channel) + m_platform.nodeLatency[m_platform.Receiver(channel)];
+}
+
+TimePs
 LogGpNetwork::PacketTime(ChannelId channel) const
 {
     return SerializationTime(ScaleUpLineBytes(SCALE_UP_PAYLOAD, m_platform.EfficiencyPpm(channel)),
@@ -199,18 +214,48 @@ LogGpNetwork::PacketTime(ChannelId channel) const
 void
 LogGpNetwork::Enqueue(const Part& part)
 {
-    std::deque<Part>& queue = m_queue[FirstChannel(*part.way)];
-    queue.push_back(part);
-    if (queue.size() == 1)
+    const ChannelId number = FirstChannel(*part.way);
+    Port& port = m_ports[number];
+    port.waiting.push_back(part);
+    if (!port.isBusy)
     {
-        Begin(part);
+        // When all that comes in this instant is there.
+        port.isBusy = true;
+        m_loop.SchedulePick(m_loop.Now(), number, m_chooseHandler);
     }
+}
+
+void
+LogGpNetwork::Choose(uint64_t number)
+{
+    std::deque<Part>& waiting = m_ports[number].waiting;
+    const auto end =
+        waiting.begin() + static_cast<std::ptrdiff_t>(std::min(waiting.size(), LOOK_AHEAD));
+    auto chosen = waiting.begin();
+    TimePs least = std::max<TimePs>(WaitAtReceiver(*chosen->way), 0);
+    for (auto part = chosen + 1; least > 0 && part != end; ++part)
+    {
+        const TimePs wait = std::max<TimePs>(WaitAtReceiver(*part->way), 0);
+        if (wait < least)
+        {
+            chosen = part;
+            least = wait;
+        }
+    }
+    const Part part = *chosen;
+    waiting.erase(chosen);
+    Begin(part);
 }
 
 void
 LogGpNetwork::Begin(const Part& part)
 {
     CountSent(m_messages[part.message].request.src, part.size);
+    const ChannelId last = LastChannel(*part.way);
+    m_expected[last] =
+        std::max({m_expected[last], m_free[last], m_loop.Now() + part.way->latencyToLast}) +
+        HoldingTime(*part.way, last, part.size);
+    m_ports[FirstChannel(*part.way)].current = part.message;
     uint32_t flight = static_cast<uint32_t>(m_flights.size());
     if (m_freeFlights.empty())
     {
@@ -244,9 +289,7 @@ LogGpNetwork::TakeLink(uint64_t number)
     }
     if (++flight.hop < way.hops)
     {
-        const TimePs latency =
-            m_platform.Delay(channel) + m_platform.nodeLatency[m_platform.Receiver(channel)];
-        m_loop.ScheduleTimer(begin + latency, m_linkHandler, number);
+        m_loop.ScheduleTimer(begin + LatencyBehind(channel), m_linkHandler, number);
         return;
     }
     const TimePs arrived = begin + flight.longest + m_platform.Delay(channel);
@@ -258,12 +301,11 @@ LogGpNetwork::TakeLink(uint64_t number)
 void
 LogGpNetwork::Sent(uint64_t port)
 {
-    std::deque<Part>& queue = m_queue[port];
-    const MessageId id = queue.front().message;
-    queue.pop_front();
-    if (!queue.empty())
+    const MessageId id = m_ports[port].current;
+    m_ports[port].isBusy = !m_ports[port].waiting.empty();
+    if (m_ports[port].isBusy)
     {
-        Begin(queue.front());
+        Choose(port);
     }
     if (--m_messages[id].unsent == 0)
     {

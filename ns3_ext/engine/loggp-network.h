@@ -9,6 +9,7 @@
 #include "analytic-network.h"
 #include "transport-figures.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -28,6 +29,10 @@ namespace ns3
  * first come, first served, each when a message's first byte is at it: what is held up elsewhere
  * holds up nobody here. Bytes are line bytes, so that headers count; acknowledgements, windows and
  * queues of packets do not exist here.
+ *
+ * A port sends its messages first in, first out, but for those whose receiver's link is taken by
+ * then: the next one of the first LOOK_AHEAD whose is free goes before them. So it stands for a NIC
+ * that serves its queue pairs packet by packet, where a busy receiver holds up no other.
  *
  * Where a NIC spreads a message's packets over several scale-up links, whole packets go over each
  * in proportion to the ways' rates, what is left of them where they would end first. Each way's
@@ -58,6 +63,7 @@ class LogGpNetwork : public AnalyticNetwork
         uint32_t hops{0};     ///< How many these are.
         bool isScaleUp{true}; ///< No link of it is Ethernet.
         TimePs ackLatency{0};
+        TimePs latencyToLast{0}; ///< Until the first byte is at the last link.
         BitRate rate{std::numeric_limits<BitRate>::max()}; ///< Of its slowest link.
     };
 
@@ -111,6 +117,18 @@ class LogGpNetwork : public AnalyticNetwork
         TimePs longest{0}; ///< It holds no link before that one longer.
     };
 
+    /// What a port has to send.
+    struct Port
+    {
+        std::deque<Part> waiting;
+        MessageId current{0};
+        bool isBusy{false}; ///< Or about to choose.
+    };
+
+    /// Messages that a port looks at for a free receiver: more than the ranks of a machine, which
+    /// all begin with the same rank of the next machine. Assumed.
+    static constexpr size_t LOOK_AHEAD = 32;
+
     static uint64_t PairOf(RankId src, RankId dst)
     {
         return (static_cast<uint64_t>(src) << 32) | dst;
@@ -121,15 +139,30 @@ class LogGpNetwork : public AnalyticNetwork
         return m_channels[way.first];
     }
 
+    ChannelId LastChannel(const Way& way) const
+    {
+        return m_channels[way.first + way.hops - 1];
+    }
+
+    /// How long a message sent now would wait for its receiver's link, by what is known.
+    TimePs WaitAtReceiver(const Way& way) const
+    {
+        const ChannelId last = LastChannel(way);
+        return std::max(m_free[last], m_expected[last]) - (m_loop.Now() + way.latencyToLast);
+    }
+
     uint32_t NextQueuePair(const MessageRequest& request);
     const Way& MakeWay(const std::vector<ChannelId>& path, const FlowIdentity& flow);
     const Way& WayOf(const FlowIdentity& flow);
     const Spread* SpreadOf(RankId src, RankId dst);
     std::vector<ByteCount> PacketsOnWays(const Spread& spread, ByteCount size);
     TimePs PacketTime(ChannelId channel) const;
+    TimePs HoldingTime(const Way& way, ChannelId channel, ByteCount size) const;
+    TimePs LatencyBehind(ChannelId channel) const;
     ByteCount MessageLine(const Way& way, ChannelId channel, ByteCount size) const;
     void BecomeReady(uint64_t id);
     void Enqueue(const Part& part);
+    void Choose(uint64_t port);
     void Begin(const Part& part);
     void TakeLink(uint64_t flight);
     void Sent(uint64_t port);
@@ -148,14 +181,16 @@ class LogGpNetwork : public AnalyticNetwork
     /// By priority, then pair.
     std::array<std::unordered_map<uint64_t, uint32_t>, PRIORITIES> m_nextQueuePair;
     std::vector<TimePs> m_free; ///< Per channel.
+    std::vector<TimePs>
+        m_expected; ///< Per channel: when what is on its way there has gone over it.
     /// Per channel: when the packets end that spread messages were given to it with.
     std::vector<TimePs> m_promised;
-    /// Per channel: what leaves there first, the one under way in front.
-    std::vector<std::deque<Part>> m_queue;
+    std::vector<Port> m_ports;       ///< Per channel.
     std::vector<Message> m_messages; ///< By identity.
     std::vector<Flight> m_flights;
     std::vector<uint32_t> m_freeFlights;
     MemberHandler<LogGpNetwork, &LogGpNetwork::BecomeReady> m_readyHandler;
+    MemberHandler<LogGpNetwork, &LogGpNetwork::Choose> m_chooseHandler;
     MemberHandler<LogGpNetwork, &LogGpNetwork::TakeLink> m_linkHandler;
     MemberHandler<LogGpNetwork, &LogGpNetwork::Sent> m_sentHandler;
     MemberHandler<LogGpNetwork, &LogGpNetwork::Delivered> m_deliveredHandler;
