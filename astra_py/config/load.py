@@ -33,8 +33,9 @@ def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[st
     Returns
     -------
     Scenario
-        with ``workload.file`` and ``platform.routing_hook`` as paths from the current folder: relative paths of a file
-        are taken from the file's own folder, those of a mapping or an override from the current one.
+        with ``workload.file``, ``workload.plan`` and ``platform.routing_hook`` as paths from the current folder:
+        relative paths of a file are taken from the file's own folder, those of a mapping or an override from the
+        current one.
 
     Raises
     ------
@@ -56,6 +57,10 @@ def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[st
     if scenario.workload is not None and workload_path is not None and not workload_path.is_file():
         problem = f"workload.file: {scenario.workload.file!r} is not a file; allowed: the path of a workload file"
         raise ConfigError(_listed(path, [problem]))
+    plan = None if scenario.workload is None else scenario.workload.plan
+    if plan is not None and not Path(plan).is_file():
+        problem = f"workload.plan: {plan!r} is not a file; allowed: the path of a sharding plan"
+        raise ConfigError(_listed(path, [problem]))
     scenario._source_path = path
     return scenario
 
@@ -73,7 +78,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _place_files(tree: dict[str, Any], folder: Path) -> None:
     """Take relative paths of a scenario file from its own folder."""
-    for table, key in (("workload", "file"), ("platform", "routing_hook"), ("pcap", "folder")):
+    for table, key in (("workload", "file"), ("workload", "plan"), ("platform", "routing_hook"), ("pcap", "folder")):
         values = tree.get(table)
         if isinstance(values, dict) and isinstance(values.get(key), str) and values[key].strip() not in ("", "none"):
             values[key] = str(folder / values[key])

@@ -170,6 +170,10 @@ class Scenario(Table):
         if self.workload is not None and (path := self.workload.input_path) is not None:
             values["workload"]["file"] = path.name
             contents.append(_contents("workload.file", path))
+        for key, path in self.workload.sharding_files.items() if self.workload is not None else ():
+            if key == "workload.plan":
+                values["workload"]["plan"] = path.name
+            contents.append(_contents(key, path))
         if self.platform.routing_hook is not None:
             hook, _, function = self.platform.routing_hook.rpartition(":")
             values["platform"]["routing_hook"] = f"{Path(hook).name}:{function}"
