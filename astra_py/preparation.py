@@ -74,6 +74,11 @@ class Preparation:
                 f"routing_hook would mean nothing with platform.routing = {scenario.platform.routing!r}; "
                 "allowed: only with 'hook'"
             )
+        if alone is not None and scenario.analytic.mode == "torchrec":
+            raise ConfigError(
+                "analytic.mode = 'torchrec' estimates a DLRM's sharding plan, and no single collective; allowed: "
+                "'loggp', 'astra_sim', 'astra_sim_congestion'"
+            )
 
     def __repr__(self) -> str:
         return f"<Run of {self.title}, digest {self.digest[:12]}>"

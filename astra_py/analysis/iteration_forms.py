@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from astra_py.workloads.dlrm.exchanges import Exchanges
-    from astra_py.workloads.dlrm.model import DenseLayer, LayerTimes
-    from astra_py.workloads.dlrm.step_times import StepTimes
+    from astra_py.workloads.dlrm.model import DenseLayer
+    from astra_py.workloads.dlrm.step_times import PassTimes, StepTimes
 
 __all__ = [
     "CommunicationRates",
@@ -185,7 +185,7 @@ def _time_ps(size_bytes: int, rate: int) -> int:
 def step_figures(
     times: StepTimes, exchanges: Exchanges, rates: CommunicationRates, *, is_balanced: bool = False
 ) -> StepFigures:
-    """Figures of a DLRM that a scenario describes; indices are with the tables' owners.
+    """Figures of a DLRM that a scenario describes; indices are with the tables' owners, tables are not divided by rows.
 
     Parameters
     ----------
@@ -204,11 +204,11 @@ def step_figures(
         """Bytes that a rank sends or receives, its own part included."""
         return max(over_ranks(matrix.sum(axis=axis)) for axis in (0, 1))
 
-    def layers(of_model: tuple[DenseLayer, ...], of_times: tuple[LayerTimes, ...]) -> tuple[DenseFigures, ...]:
+    def layers(of_model: tuple[DenseLayer, ...], of_times: tuple[PassTimes, ...]) -> tuple[DenseFigures, ...]:
         return tuple(
             DenseFigures(
-                forward_ps=time.forward_ps,
-                backward_ps=time.weight_gradient_ps + time.input_gradient_ps,
+                forward_ps=over_ranks(time.forward_ps),
+                backward_ps=over_ranks(time.weight_gradient_ps + time.input_gradient_ps),
                 all_reduce_ps=rates.all_reduce_ps(exchanges.dense(layer)),
             )
             for layer, time in zip(of_model, of_times, strict=True)
@@ -219,8 +219,8 @@ def step_figures(
         update_ps=over_ranks(times.update_ps),
         all_to_all_forward_ps=rates.all_to_all_ps(buffer(exchanges.pooled())),
         all_to_all_backward_ps=rates.all_to_all_ps(buffer(exchanges.gradients())),
-        interaction_forward_ps=times.interaction_forward_ps,
-        interaction_backward_ps=times.interaction_backward_ps,
+        interaction_forward_ps=over_ranks(times.interaction_forward_ps),
+        interaction_backward_ps=over_ranks(times.interaction_backward_ps),
         bottom=layers(model.bottom_layers, times.bottom),
         top=layers(model.top_layers, times.top),
     )

@@ -8,7 +8,6 @@ fitted, its rows say so and predict nothing.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -217,11 +216,11 @@ def _preset_step() -> StepFigures:
         "index_exchange": "none",
         "flops_efficiency": 0.705,
         "memory_efficiency": 0.836,
+        "interaction_time": "none",
     }
     config = load_scenario({"workload": workload}).require_workload()
     job = DlrmJob(config, 128, accelerator("A100-40"))
-    step = step_figures(job.times, job.exchanges, CommunicationRates(), is_balanced=True)
-    return replace(step, interaction_forward_ps=0, interaction_backward_ps=0)
+    return step_figures(job.times, job.exchanges, CommunicationRates(), is_balanced=True)
 
 
 def _iteration_rows(

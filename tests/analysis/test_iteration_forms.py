@@ -87,13 +87,13 @@ def test_a_scenarios_dlrm_takes_what_was_measured() -> None:
                 "index_exchange": "none",
                 "flops_efficiency": 0.705,
                 "memory_efficiency": 0.836,
+                "interaction_time": "none",
             }
         }
     )
     job = DlrmJob(scenario.require_workload(), 128, accelerator("A100-40"))
     # MAD-Max balances tables, and counts no interaction
     step = step_figures(job.times, job.exchanges, CommunicationRates(), is_balanced=True)
-    step = replace(step, interaction_forward_ps=0, interaction_backward_ps=0)
     form = mad_max_iteration(step)
     assert step.all_to_all_forward_ps / PS_PER_MS == pytest.approx(13.2, abs=0.01)
     assert step.all_reduce_ps / PS_PER_MS == pytest.approx(21.27, abs=0.01)
