@@ -4,7 +4,8 @@
 Source: github.com/pytorch/torchrec, ``torchrec/distributed/planner``: ``constants.py``, ``EmbeddingPerfEstimator`` of
 ``shard_estimators.py``, tables pooled and unweighted, training, no cache; a plan costs what its slowest rank does
 (``NoopPerfModel`` of ``perf_models.py``). It knows no schedule: a rank's shards follow one another, all of a batch's
-vectors go over one bandwidth, that between hosts as soon as there are two, and nothing overlaps. Its "GB/s" is 2^30 B/s.
+vectors go over one bandwidth, that between hosts as soon as there are two, and nothing overlaps. Its "GB/s" is 2^30
+B/s.
 
 With b samples a rank, n ranks, L of them on a host, pooling factor p, d columns and e bytes an element:
 
@@ -79,10 +80,10 @@ class PlannerEstimate:
         slowest = int(self.total.argmax())
         parts = ", ".join(f"{step.replace('_', ' ')} {getattr(self, step)[slowest] * 1e3:.3f} ms" for step in STEPS)
         return (
-            f"analytic.mode = 'torchrec': TorchRec's planner takes this plan to cost {self.total[slowest] * 1e3:.3f} ms, "
-            f"on rank {slowest} ({parts}). It has embeddings alone, by constants of its own (HBM 897, links inside hosts "
-            "600, between them 12.5, each x 2^30 B/s) whatever the platform; nothing overlaps, dense layers and indices "
-            "on the network take no time, and no byte is on any link"
+            f"analytic.mode = 'torchrec': TorchRec's planner takes this plan to cost {self.total[slowest] * 1e3:.3f} "
+            f"ms, on rank {slowest} ({parts}). It has embeddings alone, by constants of its own (HBM 897, links inside "
+            "hosts 600, between them 12.5, each x 2^30 B/s) whatever the platform; nothing overlaps, dense layers and "
+            "indices on the network take no time, and no byte is on any link"
         )
 
 
