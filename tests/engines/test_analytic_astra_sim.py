@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import astra_py
 from astra_py.api import one_collective
 from astra_py.config import Scenario, load_scenario
 from astra_py.errors import ConfigError
@@ -127,3 +128,16 @@ def test_notes_say_what_the_number_is() -> None:
 def test_what_it_does_not_define_is_refused(keys: tuple[str, ...], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         time_ns("all_reduce", MIB, "astra_sim", *keys)
+
+
+def test_the_network_interface_has_it_too() -> None:
+    """One message of 100,000 B over a switch: 1 us, and 2 us of bytes, stored once more if aware."""
+    for mode, times in (("astra_sim", 1), ("astra_sim_congestion", 2)):
+        at: list[int] = []
+        with astra_py.NetworkInterface(scenario_of(mode)) as network:
+            network.send(0, 1, 100_000, 7)
+            network.recv(1, 0, 100_000, 7, lambda at=at, network=network: at.append(network.now()))
+            network.run()
+        assert at == [1_000_000 + times * 2_000_000]
+    with pytest.raises(ConfigError, match="has latency on links alone"):
+        astra_py.NetworkInterface(load_scenario({}, [*KEYS, "analytic.mode=astra_sim"]))
