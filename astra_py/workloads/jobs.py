@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from astra_py.hardware import accelerator
 from astra_py.platforms import build_platform
 from astra_py.workloads.dlrm import DlrmJob
+from astra_py.workloads.dlrm.torchrec_estimate import estimate_plan, planner_trace
 from astra_py.workloads.registry import Job, workload
 
 if TYPE_CHECKING:
@@ -22,4 +23,7 @@ def dlrm(scenario: Scenario, ranks: int) -> Job:
     platform = build_platform(scenario.platform).arrays()
     workload, place = scenario.require_workload(), scenario.job_ranks(ranks)
     job = DlrmJob(workload, ranks, accelerator(scenario.platform.accelerator), platform, place)
+    if scenario.analytic.mode == "torchrec":
+        estimate = estimate_plan(job.plan, job.memory.machines)
+        return Job(planner_trace(estimate, job.config.iterations), (*job.notes, estimate.note))
     return Job(job.trace, job.notes)
