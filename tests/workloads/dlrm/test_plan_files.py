@@ -167,6 +167,15 @@ def test_a_plan_of_torchrec_through_the_exporter(tmp_path: Path) -> None:
     assert plan_to_dict(torchrec_plan().plan["ebc"]).keys() == {"a", "b"}
 
 
+def test_torchrec_lists_ranks_without_rows(tmp_path: Path) -> None:
+    # three rows on four ranks, in blocks of one
+    a = with_tables(table("a", rows=3))
+    shards = [Shard([min(rank, 3), 0], [int(rank < 3), 8], f"rank:{rank}/cuda:{rank}") for rank in range(4)]
+    path = tmp_path / "plan.json"
+    export_plan({"a": Parameter("row_wise", "fused", [0, 1, 2, 3], Specification(shards))}, str(path))
+    assert read_plan(path, a, 4).rank.tolist() == [0, 1, 2]
+
+
 def test_the_exporter_refuses_what_it_cannot_name() -> None:
     with pytest.raises(ValueError, match="module 'other': there is a table 'a' in another module"):
         plan_to_dict(Planned(ebc=torchrec_plan().plan["ebc"], other=torchrec_plan().plan["ebc"]))
