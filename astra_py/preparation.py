@@ -29,7 +29,7 @@ from astra_py.errors import ConfigError
 from astra_py.platforms import RoutingKind, build_platform
 from astra_py.results.alone import time_alone_ps
 from astra_py.results.checks import require_work
-from astra_py.workloads import CollectiveCall, TraceBuilder, build_job
+from astra_py.workloads import CollectiveCall, Job, TraceBuilder, build_job
 from astra_py.workloads.adjusted import drawn_factors, named_factors, prioritised, slowed
 
 if TYPE_CHECKING:
@@ -142,13 +142,13 @@ class Preparation:
     @cached_property
     def trace(self) -> Trace:
         """What every rank does, slow ranks slowly."""
-        trace = prioritised(self._read[0], self.scenario.system.priority)
+        trace = prioritised(self._job.trace, self.scenario.system.priority)
         return trace if self._slowness is None else slowed(trace, self._slowness)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What was taken from input files and what was not, and what was made of it, a sentence each."""
-        notes = (*self._read[1], *control_warnings(self.scenario), *self._switch_warnings, *self._unused_keys)
+        notes = (*self._job.notes, *control_warnings(self.scenario), *self._switch_warnings, *self._unused_keys)
         if (factors := self._slowness) is None:
             return notes
         slowest, rule = int(factors.argmax()), self.scenario.resolved()["system"]["stragglers"]
@@ -197,11 +197,10 @@ class Preparation:
         return buffer_warnings(switch_model(self.scenario), self.transport, self.platform.arrays(), priorities)
 
     @cached_property
-    def _read(self) -> tuple[Trace, tuple[str, ...]]:
+    def _job(self) -> Job:
         if self._alone is not None:
-            return self._trace_alone(*self._alone), ()
-        job = build_job(self.scenario, self.platform.ranks)
-        return job.trace, job.notes
+            return Job(self._trace_alone(*self._alone))
+        return build_job(self.scenario, self.platform.ranks)
 
     def _trace_alone(self, kind: str, size_bytes: int, group: tuple[int, ...] | None) -> Trace:
         ranks = self.platform.ranks

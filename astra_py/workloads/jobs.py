@@ -41,4 +41,4 @@ def dlrm(scenario: Scenario, ranks: int) -> Job:
     """Make ``workload.kind = "dlrm"``: a model's description, sharded over the ranks."""
     platform = build_platform(scenario.platform).arrays()
     job = DlrmJob(scenario.require_workload(), ranks, accelerator(scenario.platform.accelerator), platform)
-    return Job(job.trace, job.notes)
+    return Job(job.trace, job.notes, tables=job.tables)

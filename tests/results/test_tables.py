@@ -39,7 +39,7 @@ def test_every_table_has_the_declared_columns_and_types(result: Result, table: s
     assert list(frame.columns) == list(result.columns(table)) == [column.name for column in TABLES[table]]
     assert [str(dtype) for dtype in frame.dtypes] == [column.dtype for column in TABLES[table]]
     rows = {"iterations": 1, "collectives": 1, "phases": 2, "operations": 4, "messages": 24, "flows": 4, "links": 8}
-    rows |= {"queues": 4, "pauses": 0}
+    rows |= {"queues": 4, "pauses": 0, "plan": 0, "plan_ranks": 0}
     assert len(frame) == rows[table]
 
 

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from astra_py.workloads.dlrm.memory import Memory, require_room
 from astra_py.workloads.dlrm.model import DlrmModel
 from astra_py.workloads.dlrm.plan import Plan
 from astra_py.workloads.dlrm.plan_files import PlanFile, read_plan_file
+from astra_py.workloads.dlrm.plan_summary import plan_table, rank_table
 from astra_py.workloads.dlrm.read import read_dlrm
 from astra_py.workloads.dlrm.roofline import Roofline, exact
 from astra_py.workloads.dlrm.sharders import Rates, find_plan, shard
@@ -27,6 +29,8 @@ from astra_py.workloads.dlrm.step_times import StepTimes, dense_step_times, fixe
 from astra_py.workloads.dlrm.training import MicroBatch, dlrm_trace
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from astra_py.config import WorkloadConfig
     from astra_py.hardware import Accelerator
     from astra_py.platforms import PlatformArrays
@@ -191,6 +195,14 @@ class DlrmJob:
         )
 
     @property
+    def tables(self) -> Mapping[str, Callable[[], Mapping[str, NDArray[Any]]]]:
+        """What makes the tables ``plan`` and ``plan_ranks`` of the results."""
+        return {
+            "plan": lambda: _columns(plan_table(self.plan)),
+            "plan_ranks": lambda: _columns(rank_table(self.plan, self.memory)),
+        }
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What was taken from the model and what follows from it, a sentence each, with units."""
         return (
@@ -258,3 +270,7 @@ class DlrmJob:
                 f"{accelerator.memory_bandwidth_Bps / 1e9:g} GB/s"
             )
         return source if self.config.compute_scale == 1 else f"{source}, scaled by {self.config.compute_scale:g}"
+
+
+def _columns(frame: pd.DataFrame) -> dict[str, NDArray[Any]]:
+    return {str(name): frame[name].to_numpy() for name in frame.columns}
