@@ -32,11 +32,13 @@ class Job:
     ----------
     trace : what every rank does.
     notes : what was taken from input files and what was not, a sentence each, for the report.
+    warnings : those of them that one may not expect; ``--strict`` takes them for errors.
     tables : what makes further tables of results, such as a DLRM's sharding plan, by name.
     """
 
     trace: Trace
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     tables: JobTables = field(default_factory=dict)
 
 

@@ -48,8 +48,8 @@ class DlrmJob:
     config : the scenario's ``[workload]``, of kind ``"dlrm"``.
     ranks : number of ranks.
     accelerator : what each rank computes with.
-    platform : where the ranks are: who shares a machine, and at which rates they reach each other. Without one, each
-        rank has a machine of its own, and a search for a plan is not possible.
+    platform : where the ranks are: who shares a machine, and at which rates they reach each other. Without one, what
+        depends on that is refused.
     """
 
     config: WorkloadConfig
@@ -118,13 +118,29 @@ class DlrmJob:
             "planner": "by the planner's closed forms",
         }[self.config.sharder]
 
+    @property
+    def _machines(self) -> NDArray[np.int32]:
+        """i32[ranks]: the machine of each rank."""
+        if self.platform is not None:
+            return self.platform.rank_machine
+        if self.config.host_memory:
+            raise self._without_platform(f"workload.host_memory = {self.config.text('host_memory')!r}")
+        if self.config.plan is None and self.config.sharding == Sharding.TABLE_ROW_WISE:
+            raise self._without_platform("workload.sharding = 'table_row_wise'")
+        return np.arange(self.ranks, dtype=np.int32)
+
+    def _without_platform(self, what: str) -> WorkloadError:
+        return WorkloadError(
+            f"{self.model.source}: {what} depends on who shares a machine, which a job on part of the platform's ranks "
+            "is not told; allowed: a job on all ranks, or a plan (workload.plan)"
+        )
+
     @cached_property
     def memory(self) -> Memory:
         """What the ranks have for tables."""
-        machines = np.arange(self.ranks, dtype=np.int32) if self.platform is None else self.platform.rank_machine
         return Memory(
             hbm_bytes=self.accelerator.memory_bytes,
-            machines=machines,
+            machines=self._machines,
             host_bytes=self.config.host_memory,
             optimizer=self.config.embedding_optimizer,
             dense_optimizer=self.config.optimizer,
@@ -139,7 +155,7 @@ class DlrmJob:
         WorkloadError : the job has no platform.
         """
         if self.platform is None:
-            raise WorkloadError(f"{self.model.source}: workload.sharder = 'planner' needs a platform")
+            raise self._without_platform("workload.sharder = 'planner'")
         roofline, efficiency = self._roofline, self.config.memory_efficiency
         return platform_rates(
             self.platform,
