@@ -24,6 +24,7 @@ __all__ = ["COMMANDS", "command"]
 COMMANDS = {
     "run": "Simulate a training job: iteration, compute, communication and what is exposed.",
     "collective": "Time one collective over a range of sizes.",
+    "validate": "Run the validation table: exact recurrences, other simulators, measured machines.",
     "topology": "Show a platform: nodes, ports, links, bisection bandwidth.",
     "headroom": "Print the buffer that PFC needs behind a port, part by part.",
     "params": "List the parameters of scenarios with units, defaults and sources.",
@@ -86,8 +87,8 @@ def _top(
 ) -> None:
     """Simulate distributed training, packet by packet, in ns-3.
 
-    Results go to standard output, progress and errors to standard error. Exit codes: 0 fine, 2 usage or
-    configuration, 3 the simulation failed, 4 an engine crashed, 130 interrupted.
+    Results go to standard output, progress and errors to standard error. Exit codes: 0 fine, 1 a comparison out of
+    tolerance, 2 usage or configuration, 3 the simulation failed, 4 an engine crashed, 130 interrupted.
     """
 
 

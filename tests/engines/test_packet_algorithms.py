@@ -16,7 +16,7 @@ from astra_py.workloads import COLLECTIVE_KINDS
 from collective_cases import CHOSEN_AT_ISSUE
 from engine_cases import platform_of, run_packet
 from oracle_cases import Case
-from recurrences import Endpoint, Link, halving_doubling_steps, stepwise
+from astra_py.analysis.recurrences import Endpoint, Link, halving_doubling_steps, stepwise
 from reference_sim import OUT_OF_BAND, Node, Op, Transport
 
 ALGORITHMS = [

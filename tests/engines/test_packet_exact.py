@@ -18,7 +18,7 @@ from astra_py.engines.resolve import engine_options, transport_model
 from astra_py.platforms import build_platform
 from engine_cases import one_instance, run_packet
 from oracle_cases import Case
-from recurrences import (
+from astra_py.analysis.recurrences import (
     Endpoint,
     Level,
     Link,
