@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -44,6 +44,12 @@ class Figures:
     flow: float | None = None
     analytic: float | None = None
     point: str = ""
+
+    @classmethod
+    def of(cls, expected: float, values: Mapping[str, float], point: str = "") -> Figures:
+        """Figures of engines by name."""
+        packet, flow, analytic = (values.get(name) for name in ("packet", "flow", "analytic"))
+        return cls(expected=expected, packet=packet, flow=flow, analytic=analytic, point=point)
 
 
 @dataclass(frozen=True, kw_only=True)

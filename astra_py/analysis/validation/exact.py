@@ -81,7 +81,7 @@ def _messages(hops: int) -> Callable[[], Sequence[Figures]]:
             for size in sorted({0, 1, payload - 1, payload, payload + 1, 5 * payload + 1, 40_000}):
                 _, expected = one_message(size, ends, links, between)
                 times = engine_times_ps(build_template("sendrecv", "direct", 2, size), platform, scenario)
-                figures.append(Figures(expected=expected, **times, point=f"{size} B in packets of {payload} B"))
+                figures.append(Figures.of(expected, times, f"{size} B in packets of {payload} B"))
         return figures
 
     return run
@@ -91,7 +91,7 @@ def _long_message() -> list[Figures]:
     size, links, ends = 2**32 + 1, [Link(400 * _GBPS, 500_000)], Endpoint(9000)
     _, expected = one_message(size, ends, links, [])
     template = build_template("sendrecv", "direct", 2, size)
-    return [Figures(expected=expected, **engine_times_ps(template, chain(links, []), _scenario(9000)))]
+    return [Figures.of(expected, engine_times_ps(template, chain(links, []), _scenario(9000)))]
 
 
 _ENDS = Endpoint(1000, send_latency_ps=200_000, receive_latency_ps=100_000, endpoint_delay_ps=50_000)
@@ -109,7 +109,7 @@ def _on_a_star(
                 continue  # messages meet there
             template = build_template(kind, algorithm, ranks, ranks * unit)
             times = engine_times_ps(template, star([link] * ranks, _LATENCY_PS), scenario)
-            figures.append(Figures(expected=expected(ranks, ranks * unit, link), **times, point=f"{ranks} ranks"))
+            figures.append(Figures.of(expected(ranks, ranks * unit, link), times, f"{ranks} ranks"))
         return figures
 
     return run
@@ -177,13 +177,13 @@ def _hierarchical(kind: str) -> Callable[[], Sequence[Figures]]:
             else:
                 expected = hierarchical_all_to_all(machines, local, size, _ENDS, inside, between)
             times = collective_times_ps(tree, kind, size)
-            figures.append(Figures(expected=expected[-1], **times, point=f"{machines} x {local} ranks"))
+            figures.append(Figures.of(expected[-1], times, f"{machines} x {local} ranks"))
         return figures
 
     return run
 
 
-_UNEVEN = {
+_UNEVEN: dict[str, Any] = {
     "platform": {"kind": "leaf_spine", "ranks": 8, "ranks_per_leaf": 4, "spines": 2},
     "transport": {"payload": "1000B"},
 }
@@ -242,7 +242,7 @@ def _text_units() -> list[Figures]:
     }
     tree = {"platform": platform, "transport": {**EXACT_REGIME, "payload": "4KiB"}}
     expected = max(direct_all_to_all(4, 8 * 2**20, ends, link, link, 0))
-    return [Figures(expected=expected, **collective_times_ps(tree, "all_to_all", parse_size("8MiB")))]
+    return [Figures.of(expected, collective_times_ps(tree, "all_to_all", parse_size("8MiB")))]
 
 
 def _monotone() -> list[Figures]:
@@ -262,7 +262,7 @@ def _monotone() -> list[Figures]:
             times.append(engine_times_ps(template, star(links, _LATENCY_PS), _scenario(1000)))
         for name in got_faster:
             got_faster[name] += times[1][name] < times[0][name]
-    return [Figures(expected=0, **got_faster, point="60 pairs of runs")]
+    return [Figures.of(0, got_faster, "60 pairs of runs")]
 
 
 def _repeated() -> list[Figures]:

@@ -32,7 +32,7 @@ def _hosts(ranks: int) -> dict[str, Any]:
 def _on_ns3(kind: str, ranks: int, size: int, simulated_ns: int) -> Callable[[], Sequence[Figures]]:
     def run() -> list[Figures]:
         times = collective_times_ps(_hosts(ranks), kind, size)
-        return [Figures(expected=simulated_ns, **{name: time / _PS_PER_NS for name, time in times.items()})]
+        return [Figures.of(simulated_ns, {name: time / _PS_PER_NS for name, time in times.items()})]
 
     return run
 
@@ -53,15 +53,15 @@ def simulator_cases() -> list[Case]:
     source = source_of_figures(table)
     cases = [
         Case(
-            id=f"astra_ns3.{row.case}_{row.ranks}_{row.size_bytes // 2**20}MiB",
-            title=f"{row.case}, {row.ranks} ranks, {row.size_bytes // 2**20} MiB",
+            id=f"astra_ns3.{row['case']}_{row['ranks']}_{row['size_bytes'] // 2**20}MiB",
+            title=f"{row['case']}, {row['ranks']} ranks, {row['size_bytes'] // 2**20} MiB",
             source=source,
             kind=Kind.EXACT,
             unit="ns",
-            measure=_on_ns3(row.case.rpartition("_")[0], row.ranks, row.size_bytes, row.simulated_ns),
+            measure=_on_ns3(row["case"].rpartition("_")[0], row["ranks"], row["size_bytes"], row["simulated_ns"]),
             note="transport.preset=astra_ns3, system.endpoint_delay=10ns, system.local_memory_bandwidth=1600GB/s",
         )
-        for row in read_figures(table).itertuples()
+        for row in read_figures(table).to_dict("records")
     ]
     cases.append(
         Case(

@@ -79,7 +79,7 @@ def validate(
 
 
 def records(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """One mapping a case, ready for JSON: what it is, what is expected, each engine's figure, the error, the verdict."""
+    """One mapping a case, ready for JSON: what it is, what is expected, each engine's figure, the verdict."""
     return [
         {
             "case": row.case.id,
