@@ -24,6 +24,8 @@ __all__ = ["COMMANDS", "command"]
 COMMANDS = {
     "run": "Simulate a training job: iteration, compute, communication and what is exposed.",
     "collective": "Time one collective over a range of sizes.",
+    "sensitivity": "Halve and double each figure of a scenario: what moves the result, and what does nothing.",
+    "calibrate": "Fit figures of a scenario to an nccl-tests log, and test the fit at sizes that it has not seen.",
     "validate": "Run the validation table: exact recurrences, other simulators, measured machines.",
     "topology": "Show a platform: nodes, ports, links, bisection bandwidth.",
     "headroom": "Print the buffer that PFC needs behind a port, part by part.",
