@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import sys
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from astra_py.cli.common import print_json
-from astra_py.results.text import grid
+from astra_py.results.text import WIDTH, grid
 
 if TYPE_CHECKING:
     from astra_py.analysis.validation import Row
@@ -105,8 +106,9 @@ def _table(rows: list[Row]) -> list[str]:
         ]
         lines += [*grid(header, cells), ""]
         sources = dict.fromkeys(row.case.source for row in mine)
-        lines += [f"source: {source}" for source in sources]
-        lines += [f"{row.case.id}: {row.case.note}" for row in mine if row.case.note and row.passes is not True]
+        notes = [f"source: {source}" for source in sources]
+        notes += [f"{row.case.id}: {row.case.note}" for row in mine if row.case.note and row.passes is not True]
+        lines += [line for note in notes for line in wrap(note, WIDTH, subsequent_indent="  ")]
         lines.append("")
     failed = sum(row.is_fatal for row in rows)
     loose = sum(row.passes is False and not row.case.is_must for row in rows)
