@@ -26,10 +26,11 @@ from astra_py.engines.levels import level_figures
 from astra_py.engines.registry import make_engine
 from astra_py.engines.resolve import control_warnings, engine_options, switch_model, transport_model
 from astra_py.errors import ConfigError
+from astra_py.placement import place_work
 from astra_py.platforms import RoutingKind, build_platform
 from astra_py.results.alone import time_alone_ps
 from astra_py.results.checks import require_work
-from astra_py.workloads import CollectiveCall, TraceBuilder, build_job
+from astra_py.workloads import CollectiveCall, TraceBuilder
 from astra_py.workloads.adjusted import drawn_factors, named_factors, prioritised, slowed
 
 if TYPE_CHECKING:
@@ -82,8 +83,7 @@ class Preparation:
         """What is run, in a few words."""
         if self._alone is not None:
             return f"{self._alone[0]} of {self._alone[1]} B"
-        source = self.scenario.source_path
-        return str(source if source is not None else self.scenario.require_workload().title)
+        return self.scenario.title
 
     @cached_property
     def digest(self) -> str:
@@ -142,8 +142,7 @@ class Preparation:
     @cached_property
     def trace(self) -> Trace:
         """What every rank does, slow ranks slowly."""
-        trace = prioritised(self._read[0], self.scenario.system.priority)
-        return trace if self._slowness is None else slowed(trace, self._slowness)
+        return prioritised(self._read[0], self.scenario.system.priority)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -199,8 +198,9 @@ class Preparation:
     @cached_property
     def _read(self) -> tuple[Trace, tuple[str, ...]]:
         if self._alone is not None:
-            return self._trace_alone(*self._alone), ()
-        job = build_job(self.scenario, self.platform.ranks)
+            trace = self._trace_alone(*self._alone)
+            return trace if self._slowness is None else slowed(trace, self._slowness), ()
+        job = place_work(self.scenario, self._measured_platform, self._slowness)
         return job.trace, job.notes
 
     def _trace_alone(self, kind: str, size_bytes: int, group: tuple[int, ...] | None) -> Trace:

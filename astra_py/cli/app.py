@@ -27,6 +27,8 @@ COMMANDS = {
     "sensitivity": "Halve and double each figure of a scenario: what moves the result, and what does nothing.",
     "calibrate": "Fit figures of a scenario to an nccl-tests log, and test the fit at sizes that it has not seen.",
     "validate": "Run the validation table: exact recurrences, other simulators, measured machines.",
+    "plan": "Shard a DLRM's tables: memory and bytes of each rank, the plan as a table to edit.",
+    "bandwidth": "Time collectives by kind, ranks and size: a table for sharders.",
     "topology": "Show a platform: nodes, ports, links, bisection bandwidth.",
     "headroom": "Print the buffer that PFC needs behind a port, part by part.",
     "params": "List the parameters of scenarios with units, defaults and sources.",
