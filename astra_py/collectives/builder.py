@@ -89,7 +89,7 @@ class ScheduleBuilder:
         self._chunk_gates: Ids | None = None
         self._phase_names: dict[str, int] = {}
         self._chunk = 0
-        self._sections = Sections()
+        self._sections = Sections(self.system.active_chunks)
         self._phase = collective
         self._gates: Ids | None = None
         self._opened = 0
@@ -97,8 +97,8 @@ class ScheduleBuilder:
     def begin_chunk(self, *, is_waiting: bool = True) -> None:
         """Let all that is added from here on belong to the next chunk, and to its first phase.
 
-        A rank begins it an endpoint delay after its part of that phase of the chunk before, as it begins a collective;
-        or at once where the chunk is not waiting.
+        A rank begins it an endpoint delay after its part of that phase of the chunk ``collective.active_chunks``
+        before, as it begins a collective; or at once where the chunk is not waiting, or there is none so far before.
         :func:`~astra_py.collectives.build_template` calls an algorithm once per chunk, with this in between.
         """
         self._chunk += 1

@@ -19,6 +19,14 @@ from astra_py.plugins import FILE
 __all__ = ["load_scenario"]
 
 _NS3_DEFAULTS = "ns3.defaults."
+#: Keys that are paths.
+_PATHS = (
+    ("platform", "file"),
+    ("transport", "file"),
+    ("system", "file"),
+    ("platform", "routing_hook"),
+    ("pcap", "folder"),
+)
 
 
 def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[str] = ()) -> Scenario:
@@ -73,15 +81,18 @@ def _read(path: Path) -> dict[str, Any]:
 def _missing_files(scenario: Scenario) -> Iterator[str]:
     """A line for each file that a workload names and that is not there."""
     for key, workload in scenario.workloads.items():
-        if workload.input_path is not None and not workload.input_path.is_file():
-            yield f"{key}.file: {workload.file!r} is not a file; allowed: the path of a workload file"
+        if workload.input_path is not None and not workload.input_paths:
+            yield (
+                f"{key}.file: {workload.file!r} is not a file; allowed: the path of a workload file, or what the names "
+                "of one file a rank begin with"
+            )
         if workload.plan is not None and not Path(workload.plan).is_file():
             yield f"{key}.plan: {workload.plan!r} is not a file; allowed: the path of a sharding plan"
 
 
 def _place_files(tree: dict[str, Any], folder: Path) -> None:
     """Take relative paths of a scenario file from its own folder."""
-    tables = [(tree.get(table), key) for table, key in (("platform", "routing_hook"), ("pcap", "folder"))]
+    tables = [(tree.get(table), key) for table, key in _PATHS]
     workloads = [tree.get("workload"), *(job.get("workload") for job in _tables_in(tree.get("jobs")))]
     tables += [(workload, key) for workload in workloads for key in ("file", "plan")]
     for values, key in tables:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Annotated, Any, ClassVar
 
 from astra_py.config.presets import presets
-from astra_py.config.rules import Choice, Count, Number, QuantityRule, Rule
+from astra_py.config.rules import Choice, Count, FileRule, Number, QuantityRule, Rule
 from astra_py.config.stragglers import Stragglers, StragglersRule
 from astra_py.config.table import Condition, Table, parameter
 from astra_py.units import RATE, TIME, parse_time
@@ -53,6 +53,11 @@ class SystemConfig(Table):
 
     preset: Annotated[str, SystemPresetRule()] = parameter(
         "ideal", "A named set of values for the keys of this table; keys that are given override it."
+    )
+    file: Annotated[str | None, FileRule("a file of system settings", words={"none": None})] = parameter(
+        "none",
+        "File of ASTRA-sim's system settings (JSON), for this table and [collective]. Keys that are given override it, "
+        "and it overrides the preset.",
     )
     protocol: Annotated[str | None, ProtocolRule()] = parameter(
         "none",

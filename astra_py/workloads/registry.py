@@ -28,10 +28,12 @@ class Job:
     ----------
     trace : what every rank does.
     notes : what was taken from input files and what was not, a sentence each, for the report.
+    warnings : those of them that one may not expect; ``--strict`` takes them for errors.
     """
 
     trace: Trace
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 Maker = Callable[["Scenario", int], Trace | Job]
