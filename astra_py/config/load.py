@@ -94,7 +94,7 @@ def _place_files(tree: dict[str, Any], folder: Path) -> None:
     """Take relative paths of a scenario file from its own folder."""
     tables = [(tree.get(table), key) for table, key in _PATHS]
     workloads = [tree.get("workload"), *(job.get("workload") for job in _tables_in(tree.get("jobs")))]
-    tables += [(workload, key) for workload in workloads for key in ("file", "plan")]
+    tables += [(workload, key) for workload in workloads for key in ("file", "plan", "comm_groups")]
     for values, key in tables:
         if isinstance(values, dict) and isinstance(values.get(key), str) and values[key].strip() not in ("", "none"):
             values[key] = str(folder / values[key])

@@ -5,7 +5,9 @@ from astra_py.formats import scenario_files  # noqa: F401  (what it makes of fil
 from astra_py.formats.astra_network import ASTRA_NETWORK
 from astra_py.formats.astra_system import ASTRA_LOGICAL_DIMS, ASTRA_SYSTEM
 from astra_py.formats.astra_text import ASTRA_TEXT
+from astra_py.formats.chakra import CHAKRA
 from astra_py.formats.convert import convert, inspect
+from astra_py.formats.execution_trace import PYTORCH_ET
 from astra_py.formats.head import Head
 from astra_py.formats.hpcc_flows import HPCC_FLOWS
 from astra_py.formats.nccl_log import NCCL_TESTS
@@ -30,10 +32,12 @@ __all__ = [
     "ASTRA_NETWORK",
     "ASTRA_SYSTEM",
     "ASTRA_TEXT",
+    "CHAKRA",
     "HPCC_FLOWS",
     "NCCL_TESTS",
     "NS3_TOPOLOGY",
     "PLATFORM_JSON",
+    "PYTORCH_ET",
     "ROCE_CONFIG",
     "SCENARIO",
     "Document",
