@@ -201,9 +201,10 @@ def _add_csv(rows: PlanRows, where: str, cells: list[str]) -> None:
     named = zip(("row_begin", "rows", "dim_begin", "dims"), figures, strict=True)
     values = [rows.figure(where, f"table {name!r}: {what}", value) for what, value in named]
     tier_index = rows.tier(where, tier)
-    ranks = range(rows.ranks) if rank == _ALL else (rows.rank(where, name, rank),)
-    for each in ranks:
-        rows.add(where, index, each, values, tier_index)
+    if rank == _ALL:
+        rows.add_everywhere(where, index, tier_index, values)
+    else:
+        rows.add(where, index, rows.rank(where, name, rank), values, tier_index)
 
 
 def _account(path: Path, plan: Plan) -> str:
