@@ -125,8 +125,9 @@ class Communication:
             return self.build.collective(call, after=after, phase=phase)
         members = np.array(call.group)
         after = [*after, self._previous[members]]
-        self._previous[members] = self.build.collective(call, after=after, phase=phase, stream=self._stream)
-        return self._previous[members]
+        end = self.build.collective(call, after=after, phase=phase, stream=self._stream)
+        self._previous[members] = end
+        return end
 
 
 class VectorExchange:
