@@ -131,7 +131,14 @@ class Run(Preparation):
         """
         with _noted(f"while checking {self.title}"):
             self.require_sound()
-            return estimate_run(self.schedule, self.routed_platform, self.transport, self.scenario.seed, route_paths)
+            return estimate_run(
+                self.schedule,
+                self.routed_platform,
+                self.transport,
+                self.scenario.seed,
+                route_paths,
+                self.scenario.engine,
+            )
 
     def alone(self, job: str) -> Run:
         """The same run with one of its jobs only, on the same ranks and from the same start.

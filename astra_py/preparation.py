@@ -25,6 +25,7 @@ from astra_py.engines.hook import choose_ways, flows_of, load_hook, source_of
 from astra_py.engines.levels import level_figures
 from astra_py.engines.registry import make_engine
 from astra_py.engines.resolve import control_warnings, engine_options, switch_model, transport_model
+from astra_py.engines.unseen import unseen_keys
 from astra_py.errors import ConfigError
 from astra_py.formats.scenario_files import file_notes
 from astra_py.placement import place_work
@@ -151,6 +152,7 @@ class Preparation:
         notes = (
             *self._job.notes,
             *self._file_notes[0],
+            *self._unseen,
             *control_warnings(self.scenario),
             *self._switch_warnings,
             *self._unused_keys,
@@ -309,6 +311,12 @@ class Preparation:
             for field, (key, what) in SINGLE_FIELDS.items()
             if getattr(chosen, names[field]) != getattr(plain, names[field]) and field not in used
         )
+
+    @property
+    def _unseen(self) -> tuple[str, ...]:
+        keys = unseen_keys(self.scenario)
+        engine, named = self.scenario.engine, ", ".join(keys)
+        return (f"engine = {engine!r} has no packets, and its result does not depend on {named}",) if keys else ()
 
     @cached_property
     def declared_bytes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -73,8 +73,9 @@ class Scenario(Table):
     seed: Annotated[int, Count()] = parameter(
         1, "Seed of everything random: routes, losses.", source="any number; results are the same for the same seed"
     )
-    engine: Annotated[str, Choice("packet", "analytic")] = parameter(
-        "packet", "What runs the schedule: every packet in ns-3, or formulas."
+    engine: Annotated[str, Choice("packet", "flow", "analytic")] = parameter(
+        "packet",
+        "What runs the schedule: every packet in ns-3, flows that share links max-min fairly, or formulas.",
     )
     platform: PlatformConfig = PlatformConfig()
     switch: SwitchConfig = SwitchConfig()

@@ -215,8 +215,8 @@ class EngineColumns:
 
     Times are in ps and -1 where the moment never came. ``channel_*`` has one row per directed channel (see
     :class:`astra_py.platforms.Platform`), ``message_*`` one row per message in order of posting, ``rank_*`` one per
-    rank, ``node_*`` one per node. The analytic engine counts no frames: its ``channel_frames`` and the like are zero,
-    its byte columns computed.
+    rank, ``node_*`` one per node. The flow and analytic engines count no frames: their ``channel_frames`` and the
+    like are zero, their byte columns computed.
 
     ``channel_marked_frames`` were ECN marked at the channel's egress port; ``channel_pfc_frames`` are the PAUSE and
     RESUME frames in its ``channel_frames``; ``channel_pauses`` and ``channel_paused_ps`` say how often and how long
@@ -278,7 +278,7 @@ class Engine(Protocol):
 
     @property
     def name(self) -> str:
-        """The engine's name in scenarios: ``packet``, ``analytic``."""
+        """The engine's name in scenarios: ``packet``, ``flow``, ``analytic``."""
         ...
 
     def run(

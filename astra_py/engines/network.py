@@ -57,7 +57,7 @@ class NetworkInterface:
     Attributes
     ----------
     ranks : how many there are.
-    engine : "packet" or "analytic".
+    engine : "packet", "flow" or "analytic".
     node_ids : with the packet engine, where the platform's nodes are in ns-3's ``NodeList``; else empty.
 
     Raises
@@ -83,11 +83,15 @@ class NetworkInterface:
 
         if not isinstance(scenario, Scenario):
             raise ConfigError(f"a network is that of a Scenario, as load_scenario() makes one, not of {scenario!r}")
-        if scenario.engine not in ("packet", "analytic"):
-            raise ConfigError(f"engine = {scenario.engine!r} has no network interface; allowed: 'packet', 'analytic'")
-        if scenario.engine == "analytic" and scenario.ns3.defaults:
+        if scenario.engine not in ("packet", "flow", "analytic"):
+            raise ConfigError(
+                f"engine = {scenario.engine!r} has no network interface; allowed: 'packet', 'flow', 'analytic'"
+            )
+        if scenario.engine != "packet" and scenario.ns3.defaults:
             names = ", ".join(sorted(scenario.ns3.defaults))
-            raise ConfigError(f"ns3.defaults: the analytic engine has no ns-3 to set {names} in; use engine=packet")
+            raise ConfigError(
+                f"ns3.defaults: the {scenario.engine} engine has no ns-3 to set {names} in; use engine=packet"
+            )
         if scenario.platform.routing == "hook":
             raise ConfigError(
                 "platform.routing = 'hook' chooses ways of flows that are known before a run, and a script's are not; "

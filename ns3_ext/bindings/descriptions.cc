@@ -251,6 +251,7 @@ ReadTransport(const py::handle& model)
     figures.windowPolicy = ReadEnum(model, "window_policy", WindowPolicy::FIXED);
     figures.window = model.attr("window_bytes").cast<uint64_t>();
     figures.qpsPerPeer = model.attr("qps_per_peer").cast<uint32_t>();
+    figures.isStriped = model.attr("is_striped").cast<bool>();
     figures.timeout = model.attr("timeout_ps").cast<TimePs>();
     figures.sendLatency = model.attr("send_latency_ps").cast<TimePs>();
     figures.receiveLatency = model.attr("receive_latency_ps").cast<TimePs>();

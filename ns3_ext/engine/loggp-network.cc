@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "loggp-network.h"
 
+#include "message-line.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -94,16 +96,10 @@ LogGpNetwork::Spread(Ways& ways, RankId src, RankId dst)
 ByteCount
 LogGpNetwork::MessageLine(const Way& way, ChannelId channel, ByteCount size) const
 {
-    const int64_t efficiency = m_platform.EfficiencyPpm(channel);
-    if (efficiency == 0)
-    {
-        return m_figures.format.MessageLine(size, m_figures.payload);
-    }
-    const uint32_t payload = way.isScaleUp ? SCALE_UP_PAYLOAD : m_figures.payload;
-    const ByteCount packets = LineFormat::PacketsOf(size, payload);
-    const auto last = static_cast<uint32_t>(size - (packets - 1) * payload);
-    return (packets - 1) * ScaleUpLineBytes(payload, efficiency) +
-           ScaleUpLineBytes(last, efficiency);
+    return MessageLineBytes(m_figures.format,
+                            way.isScaleUp ? SCALE_UP_PAYLOAD : m_figures.payload,
+                            m_platform.EfficiencyPpm(channel),
+                            size);
 }
 
 void

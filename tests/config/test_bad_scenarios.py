@@ -50,7 +50,7 @@ BAD_SCENARIOS = (
     # Top
     _bad("seed below 0", "seed", "-1", "a whole number from 0", "seed=-1"),
     _bad("seed not whole", "seed", "1.5", "a whole number from 0", "seed=1.5"),
-    _bad("engine unknown", "engine", "'paket'", "'packet' or 'analytic'", "engine=paket"),
+    _bad("engine unknown", "engine", "'paket'", "'packet' or 'flow' or 'analytic'", "engine=paket"),
     # Platform
     _bad(
         "platform kind unknown",

@@ -22,7 +22,7 @@ BATCH, RANKS, PER_NODE = 512, 16, 8
 DENSE = 4 * (256 * 512 + 512 * 512 + 512 * 128 + (128 + DIMS) * 1024 + 1024 * 512 + 512 * 256 + 256)
 
 
-@pytest.fixture(scope="module", params=["packet", "analytic"])
+@pytest.fixture(scope="module", params=["packet", "flow", "analytic"])
 def result(request: pytest.FixtureRequest) -> Result:
     return ap.load(SCENARIO, f"engine={request.param}").run()
 

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "flow-network.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace ns3
+{
+
+namespace
+{
+
+/// Rates worked out between two calls of the hook: some milliseconds.
+constexpr uint64_t HOOK_RATES = 1U << 16;
+
+uint64_t
+PairOf(const MessageRequest& request)
+{
+    return (static_cast<uint64_t>(request.src) << 32) | request.dst;
+}
+
+} // namespace
+
+FlowNetwork::FlowNetwork(const PlatformDescription& platform,
+                         const TransportFigures& figures,
+                         EventLoop& loop,
+                         uint64_t seed)
+    : m_platform(platform),
+      m_figures(figures),
+      m_loop(loop),
+      m_ways(platform, figures, seed),
+      m_counters(platform.Channels()),
+      m_sentBytes(platform.Ranks(), 0),
+      m_receivedBytes(platform.Ranks(), 0),
+      m_latencyHandler(*this),
+      m_settleHandler(*this),
+      m_endHandler(*this),
+      m_deliveredHandler(*this),
+      m_ackedHandler(*this)
+{
+    UsePriorities((1U << PRIORITIES) - 1);
+}
+
+void
+FlowNetwork::UsePriorities(uint32_t mask)
+{
+    for (uint8_t priority = 0; priority < PRIORITIES; ++priority)
+    {
+        m_class[priority] = static_cast<uint8_t>(std::popcount(mask >> priority >> 1));
+    }
+    m_shares.emplace(m_platform, static_cast<uint32_t>(std::max(std::popcount(mask), 1)));
+}
+
+void
+FlowNetwork::SetListener(MessageListener& listener)
+{
+    m_listener = &listener;
+}
+
+void
+FlowNetwork::StopWhenIdle(bool isWanted)
+{
+    m_doesStopWhenIdle = isWanted;
+    StopIfIdle();
+}
+
+void
+FlowNetwork::Post(const MessageRequest& request)
+{
+    ++m_onTheirWay;
+    if (m_figures.sendLatency == 0)
+    {
+        Submit(request);
+        return;
+    }
+    const TimePs time = m_loop.Now() + m_figures.sendLatency;
+    if (m_latent.empty() || m_latent.back().first != time)
+    {
+        m_loop.ScheduleTimer(time, m_latencyHandler, 0);
+    }
+    m_latent.emplace_back(time, request);
+}
+
+void
+FlowNetwork::SendLatencyPassed(uint64_t)
+{
+    while (!m_latent.empty() && m_latent.front().first == m_loop.Now())
+    {
+        const MessageRequest request = m_latent.front().second;
+        m_latent.pop_front();
+        Submit(request);
+    }
+}
+
+void
+FlowNetwork::Submit(const MessageRequest& request)
+{
+    if (m_messages.size() <= request.id)
+    {
+        m_messages.resize(request.id + 1);
+    }
+    Peer& peer = m_peers[request.priority][PairOf(request)];
+    LaneId lane = SelectLane(peer, request);
+    const uint32_t payload =
+        m_way[m_lanes[lane].way].of.isScaleUp ? SCALE_UP_PAYLOAD : m_figures.payload;
+    // As a RoceNic cuts it: contiguous parts of whole packets, the larger ones first.
+    const ByteCount packets = LineFormat::PacketsOf(request.size, payload);
+    const ByteCount parts =
+        m_figures.isStriped ? std::min<ByteCount>(m_figures.qpsPerPeer, packets) : 1;
+    const auto count = static_cast<uint32_t>(parts);
+    m_messages[request.id] = Message{request, count, count, count};
+    ByteCount rest = request.size;
+    for (ByteCount part = 0; part < parts; ++part)
+    {
+        const ByteCount mine = packets / parts + (part < packets % parts ? 1 : 0);
+        const ByteCount size = std::min(mine * payload, rest);
+        rest -= size;
+        SubmitPart(lane, request.id, size);
+        if (part + 1 < parts)
+        {
+            lane = SelectLane(peer, request);
+        }
+    }
+}
+
+FlowNetwork::LaneId
+FlowNetwork::SelectLane(Peer& peer, const MessageRequest& request)
+{
+    // Queue pairs are numbered as a RoceNic numbers them, since routes hash the number.
+    if (m_figures.qpsPerPeer != 0 && peer.queuePairs == m_figures.qpsPerPeer)
+    {
+        return peer.lastUsed = m_lanes[peer.lastUsed].nextOfPeer;
+    }
+    const uint32_t number = peer.queuePairs++;
+    const WayId way = FindWay(peer, request, number);
+    if (m_figures.qpsPerPeer == 0 && !m_freeLanes.empty())
+    {
+        const LaneId lane = m_freeLanes.back();
+        m_freeLanes.pop_back();
+        m_lanes[lane] = Lane{.way = way};
+        return lane;
+    }
+    const auto lane = static_cast<LaneId>(m_lanes.size());
+    m_lanes.push_back(Lane{.nextOfPeer = lane, .way = way});
+    if (m_figures.qpsPerPeer != 0 && number > 0)
+    {
+        std::swap(m_lanes[lane].nextOfPeer, m_lanes[peer.lastUsed].nextOfPeer);
+    }
+    return peer.lastUsed = lane;
+}
+
+FlowNetwork::WayId
+FlowNetwork::FindWay(Peer& peer, const MessageRequest& request, uint32_t queuePair)
+{
+    FlowWay found = m_ways.Find(FlowIdentity{request.src, request.dst, queuePair});
+    for (WayId way = peer.lastWay; way != NONE; way = m_way[way].nextOfPeer)
+    {
+        if (m_way[way].of == found)
+        {
+            return way;
+        }
+    }
+    const WayId way = m_shares->AddBundle(m_ways.UsesOf(found, request.src, request.dst),
+                                          m_class[request.priority]);
+    m_way.push_back(Way{std::move(found), peer.lastWay});
+    return peer.lastWay = way;
+}
+
+FlowNetwork::PartId
+FlowNetwork::NewPart()
+{
+    if (m_freeParts.empty())
+    {
+        m_parts.emplace_back();
+        return static_cast<PartId>(m_parts.size() - 1);
+    }
+    const PartId id = m_freeParts.back();
+    m_freeParts.pop_back();
+    m_parts[id] = Part{};
+    return id;
+}
+
+void
+FlowNetwork::SubmitPart(LaneId laneId, MessageId message, ByteCount size)
+{
+    const PartId id = NewPart();
+    Part& part = m_parts[id];
+    Lane& lane = m_lanes[laneId];
+    part.message = message;
+    part.lane = laneId;
+    part.way = lane.way;
+    part.size = size;
+    if (lane.first != NONE)
+    {
+        m_parts[lane.last].next = id;
+        lane.last = id;
+        return;
+    }
+    lane.first = lane.last = id;
+    Begin(id);
+}
+
+void
+FlowNetwork::Begin(PartId id)
+{
+    const Part& part = m_parts[id];
+    const ByteCount bytes = m_ways.FlowBytes(m_way[part.way].of, part.size);
+    m_shares->Begin(part.way, id, bytes, m_loop.Now());
+    SettleOnce();
+}
+
+/// Share out anew at the end of this instant.
+void
+FlowNetwork::SettleOnce()
+{
+    if (!m_isSettlePending)
+    {
+        m_isSettlePending = true;
+        m_loop.SchedulePick(m_loop.Now(), 0, m_settleHandler);
+    }
+}
+
+void
+FlowNetwork::Settle(uint64_t)
+{
+    m_isSettlePending = false;
+    m_shares->Settle(m_loop.Now());
+    SetTimer();
+    LetHookRun();
+}
+
+void
+FlowNetwork::LetHookRun()
+{
+    if (m_hook && m_shares->GivenRates() - m_workAtHook >= HOOK_RATES)
+    {
+        m_workAtHook = m_shares->GivenRates();
+        m_hook();
+    }
+}
+
+/// Have a timer pending no later than the next end. Where flows got slower, it may be earlier.
+void
+FlowNetwork::SetTimer()
+{
+    const TimePs next = m_shares->NextEnd();
+    if (next != NEVER_PS && (m_timers.empty() || next < m_timers.back()))
+    {
+        m_timers.push_back(next);
+        m_loop.ScheduleTimer(next, m_endHandler, 0);
+    }
+}
+
+void
+FlowNetwork::EndsDue(uint64_t)
+{
+    m_timers.pop_back();
+    m_ended.clear();
+    m_shares->TakeEnded(m_loop.Now(), m_ended);
+    if (m_ended.empty())
+    {
+        SetTimer();
+        return;
+    }
+    SettleOnce();
+    std::sort(m_ended.begin(), m_ended.end(), [this](PartId a, PartId b) {
+        return std::pair(m_parts[a].message, a) < std::pair(m_parts[b].message, b);
+    });
+    for (const PartId id : m_ended)
+    {
+        Left(id);
+    }
+    ScheduleMoments(m_arrivals, &Part::next, m_deliveredHandler);
+    ScheduleMoments(m_acks, &Part::nextAcked, m_ackedHandler);
+    for (const PartId id : m_ended)
+    {
+        const MessageId message = m_parts[id].message;
+        if (--m_messages[message].unsent == 0)
+        {
+            m_listener->MessageSent(message);
+        }
+    }
+}
+
+/// A part has left: the next one of its queue pair begins, and its other moments are known.
+void
+FlowNetwork::Left(PartId id)
+{
+    Part& part = m_parts[id];
+    const LaneId laneId = part.lane;
+    Lane& lane = m_lanes[laneId];
+    lane.first = part.next;
+    part.next = NONE;
+    if (lane.first != NONE)
+    {
+        Begin(lane.first);
+    }
+    else if (m_figures.qpsPerPeer == 0)
+    {
+        m_freeLanes.push_back(laneId);
+    }
+    Count(part);
+    const FlowWay& way = m_way[part.way].of;
+    const TimePs arrived = m_loop.Now() + m_ways.AfterLastByte(way, part.size);
+    m_arrivals.emplace_back(arrived + m_figures.receiveLatency, id);
+    m_acks.emplace_back(arrived + way.ackLatency, id);
+}
+
+void
+FlowNetwork::Count(const Part& part)
+{
+    const MessageRequest& request = m_messages[part.message].request;
+    const FlowWay& way = m_way[part.way].of;
+    const auto count = [this](ChannelId channel, ByteCount payload, ByteCount line) {
+        ChannelCounters& counters = m_counters[channel];
+        counters.payloadBytes += payload;
+        counters.deliveredPayloadBytes += payload;
+        counters.lineBytes += line;
+    };
+    m_sentBytes[request.src] += part.size;
+    if (!way.isSplit)
+    {
+        for (const ChannelId channel : way.path)
+        {
+            count(channel, part.size, m_ways.LineBytes(way, channel, part.size));
+        }
+        return;
+    }
+    const auto split = [&](int64_t amount) {
+        return m_ways.Split(way, request.src, request.dst, amount);
+    };
+    const FlowWays::Parts payload = split(part.size);
+    ByteCount whole = -1;
+    FlowWays::Parts line;
+    for (size_t i = 0; i < payload.size(); ++i)
+    {
+        // It differs between kinds of links only.
+        const ChannelId channel = payload[i].first;
+        const ByteCount wholeHere = m_ways.LineBytes(way, channel, part.size);
+        if (wholeHere != whole)
+        {
+            whole = wholeHere;
+            line = split(whole);
+        }
+        count(channel, payload[i].second, line[i].second);
+    }
+}
+
+/// One event for all parts that something happens to at the same time.
+void
+FlowNetwork::ScheduleMoments(Moments& moments, PartId Part::* next, EventHandler& handler)
+{
+    const auto isEarlier = [](const auto& a, const auto& b) { return a.first < b.first; };
+    if (!std::is_sorted(moments.begin(), moments.end(), isEarlier))
+    {
+        std::stable_sort(moments.begin(), moments.end(), isEarlier);
+    }
+    for (size_t i = 0; i < moments.size(); ++i)
+    {
+        const auto& [time, id] = moments[i];
+        if (i > 0 && moments[i - 1].first == time)
+        {
+            m_parts[moments[i - 1].second].*next = id;
+        }
+        else
+        {
+            m_loop.ScheduleTimer(time, handler, id);
+        }
+    }
+    moments.clear();
+}
+
+void
+FlowNetwork::Delivered(uint64_t head)
+{
+    for (auto id = static_cast<PartId>(head); id != NONE;)
+    {
+        const Part part = m_parts[id];
+        MomentOver(id);
+        id = part.next;
+        Message& message = m_messages[part.message];
+        if (--message.undelivered == 0)
+        {
+            const ByteCount size = message.request.size;
+            m_receivedBytes[message.request.dst] += size;
+            m_onTheirWay -= message.unacked == 0 ? 1 : 0;
+            m_listener->MessageDelivered(part.message, size);
+        }
+    }
+    StopIfIdle();
+}
+
+void
+FlowNetwork::Acked(uint64_t head)
+{
+    for (auto id = static_cast<PartId>(head); id != NONE;)
+    {
+        const Part part = m_parts[id];
+        MomentOver(id);
+        id = part.nextAcked;
+        Message& message = m_messages[part.message];
+        if (--message.unacked == 0)
+        {
+            m_onTheirWay -= message.undelivered == 0 ? 1 : 0;
+            m_listener->MessageAcked(part.message);
+        }
+    }
+    StopIfIdle();
+}
+
+void
+FlowNetwork::StopIfIdle()
+{
+    if (m_doesStopWhenIdle && IsIdle())
+    {
+        m_loop.Stop();
+    }
+}
+
+void
+FlowNetwork::MomentOver(PartId id)
+{
+    if (--m_parts[id].momentsLeft == 0)
+    {
+        m_freeParts.push_back(id);
+    }
+}
+
+} // namespace ns3
