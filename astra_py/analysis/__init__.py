@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What is made of runs: comparisons, explanations, validation. Import the modules."""
+"""What results mean: where the time went, comparisons, bounds, closed forms, validation, fits. Import the modules."""

@@ -24,6 +24,7 @@ __all__ = ["COMMANDS", "command"]
 COMMANDS = {
     "run": "Simulate a training job: iteration, compute, communication and what is exposed.",
     "collective": "Time one collective over a range of sizes.",
+    "compare": "Compare engines, transports and algorithms, and say why a packet run takes as long as it does.",
     "sensitivity": "Halve and double each figure of a scenario: what moves the result, and what does nothing.",
     "calibrate": "Fit figures of a scenario to an nccl-tests log, and test the fit at sizes that it has not seen.",
     "validate": "Run the validation table: exact recurrences, other simulators, measured machines.",

@@ -22,6 +22,7 @@ from astra_py.engines.wire import ACK_LINE_BYTES, CNP_LINE_BYTES, DATA_HEADER, G
 if TYPE_CHECKING:
     from astra_py.collectives.schedule import Schedule
     from astra_py.engines.capture import Capture
+    from astra_py.engines.watch import Watch, WatchLog
     from astra_py.platforms.platform import Platform
 
 __all__ = [
@@ -182,6 +183,7 @@ class EngineOptions:
         others have the parameters' defaults, which are ns-3's own.
     ns3_defaults : further ns-3 attribute defaults, in the same form, for which there is no parameter.
     capture : ports whose frames are written to files, or None.
+    watch : what is written down beside the results, or None; it changes nothing of these.
     fault : for tests of the checks: "", "drop_message", "double_message" or "swap_sizes".
     """
 
@@ -194,6 +196,7 @@ class EngineOptions:
     attributes: Mapping[str, str] = field(default_factory=dict)
     ns3_defaults: Mapping[str, str] = field(default_factory=dict)
     capture: Capture | None = None
+    watch: Watch | None = None
     fault: str = ""
 
 
@@ -271,6 +274,8 @@ class EngineColumns:
     """Where the run did not complete: one line per thing that waits, and for what; of many, then who else."""
     deadlocked_channels: Sequence[int] = ()
     """Channels that wait for each other in a circle of pauses (PFC deadlock), in order of the circle."""
+    log: WatchLog | None = None
+    """What a watched run wrote down (:class:`EngineOptions`)."""
 
 
 class Engine(Protocol):

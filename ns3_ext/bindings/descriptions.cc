@@ -2,6 +2,7 @@
 #include "descriptions.h"
 
 #include "columns.h"
+#include "watch-columns.h"
 
 #include <map>
 #include <pybind11/stl.h>
@@ -297,6 +298,10 @@ ReadOptions(const py::handle& object)
         options.capture.maxFrames = capture.attr("max_frames").cast<int64_t>();
         options.capture.telemetryBytes = capture.attr("telemetry_bytes").cast<uint32_t>();
     }
+    if (const py::object watch = object.attr("watch"); !watch.is_none())
+    {
+        options.watch = ReadWatch(watch);
+    }
     return options;
 }
 
@@ -349,6 +354,10 @@ GiveOutcome(RunOutcome&& outcome)
         waiting.append(GiveWaiting(item));
     }
     columns["waiting"] = waiting;
+    if (outcome.log)
+    {
+        columns["log"] = GiveLog(std::move(*outcome.log));
+    }
     return columns;
 }
 

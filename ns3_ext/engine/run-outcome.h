@@ -5,15 +5,19 @@
 #include "../core/event-loop.h"
 #include "../core/units.h"
 #include "../fabric/fabric.h"
+#include "../roce/queue-pair-watch.h"
 #include "../wire/capture-options.h"
 #include "compute-slowdown.h"
 #include "fault.h"
 #include "message-log.h"
+#include "operation-log.h"
 #include "schedule-executor.h"
+#include "watch-options.h"
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,10 +38,20 @@ struct RunOptions
     Fault fault{Fault::NONE};
     std::map<std::string, std::string> ns3Defaults;
     CaptureOptions capture;
+    WatchOptions watch;
 };
 
 /// Why a run that did not complete came back, in a word of astra_py.engines.base.ExitReason.
 std::string ExitReasonOf(LoopExit exit);
+
+/// What was written down of a watched run; see astra_py.engines.watch.WatchLog.
+struct WatchLog
+{
+    bool isFull{false}; ///< There was more than there is room for.
+    FrameColumns frames;
+    QueuePairColumns queuePairs;
+    OperationLog operations;
+};
 
 /// What a run measured; see astra_py.engines.base.EngineColumns.
 struct RunOutcome
@@ -69,6 +83,7 @@ struct RunOutcome
     std::vector<int64_t> rankReceivedPayloadBytes;
     std::map<std::string, int64_t> counters;
     std::vector<WaitingItem> waiting;
+    std::optional<WatchLog> log;
 
     void AddChannel(const ChannelCounters& counters);
 
