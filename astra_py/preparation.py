@@ -18,6 +18,7 @@ from astra_py.collectives.registry import require_algorithm
 from astra_py.collectives.schedule import PoolOrder
 from astra_py.collectives.system import SINGLE_FIELDS, WatchedSystem
 from astra_py.config.collective import CollectiveConfig
+from astra_py.engines.astra_sim import astra_sim_notes, is_astra_sim
 from astra_py.engines.base import TimeRounding
 from astra_py.engines.buffers import buffer_warnings, require_room, require_thresholds
 from astra_py.engines.capture import require_capturable
@@ -75,6 +76,11 @@ class Preparation:
             raise ConfigError(
                 f"routing_hook would mean nothing with platform.routing = {scenario.platform.routing!r}; "
                 "allowed: only with 'hook'"
+            )
+        if alone is not None and scenario.analytic.mode == "torchrec":
+            raise ConfigError(
+                "analytic.mode = 'torchrec' estimates a DLRM's sharding plan, and no single collective; allowed: "
+                "'loggp', 'astra_sim', 'astra_sim_congestion'"
             )
 
     def __repr__(self) -> str:
@@ -153,6 +159,7 @@ class Preparation:
             *self._job.notes,
             *self._file_notes[0],
             *self._unseen,
+            *astra_sim_notes(self.scenario.analytic.mode, self.scenario.platform.link_rate),
             *control_warnings(self.scenario),
             *self._switch_warnings,
             *self._unused_keys,
@@ -246,7 +253,7 @@ class Preparation:
             inside=inside,
             between=between,
             local_memory_bandwidth_bps=scenario.system.local_memory_bandwidth,
-            is_whole_ns=transport.time_rounding == TimeRounding.NS_NEAREST,
+            is_whole_ns=transport.time_rounding == TimeRounding.NS_NEAREST or is_astra_sim(scenario.analytic.mode),
             notify_on=transport.notify_on,
             in_flight=scenario.collective.in_flight,
             endpoint_delay_ps=scenario.system.endpoint_delay,
@@ -276,7 +283,8 @@ class Preparation:
 
     def _alone_ps(self, template: Template, group: tuple[int, ...]) -> int:
         """The analytic time of a collective alone, by which the algorithm ``auto`` is chosen."""
-        options = replace(engine_options(self.scenario), ns3_defaults={}, max_events=-1, max_time_ps=-1)
+        given = engine_options(self.scenario)
+        options = replace(given, ns3_defaults={}, max_events=-1, max_time_ps=-1, analytic_mode="loggp")
         ranks = np.array(group, dtype=np.int32)
         platform = self._measured_platform
         template = at_endpoints(template, platform.arrays().rank_machine[ranks], self.system)

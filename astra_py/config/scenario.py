@@ -62,8 +62,10 @@ class AnalyticConfig(Table):
 
     key: ClassVar[str] = "analytic"
 
-    mode: Annotated[str, Choice("loggp")] = parameter(
-        "loggp", "Model of the analytic engine: LogGP over the schedule, message by message."
+    mode: Annotated[str, Choice("loggp", "astra_sim", "astra_sim_congestion", "torchrec")] = parameter(
+        "loggp",
+        "Model of the analytic engine: LogGP over the schedule, message by message, or, for comparison, that of "
+        "ASTRA-sim 2's congestion-unaware or congestion-aware analytical backend, or of TorchRec's planner.",
     )
 
 
@@ -113,6 +115,18 @@ class Scenario(Table):
                 f"at least {format_rate(slowest_bps)}, {format_time(_LONGEST_PACKET)} a packet",
             )
 
+        if self.analytic.mode != "loggp" and self.engine != "analytic":
+            raise FieldError(
+                "analytic.mode",
+                f"{self.analytic.mode!r} would mean nothing with engine = {self.engine!r}",
+                "only with engine = 'analytic'",
+            )
+        if self.analytic.mode == "torchrec" and (self.workload is None or self.workload.kind != "dlrm"):
+            raise FieldError(
+                "analytic.mode",
+                "'torchrec' estimates a DLRM's sharding plan, and there is none",
+                "only with workload.kind = 'dlrm'",
+            )
         if self.pcap.ports:
             self._check_captured()
         self._check_jobs()

@@ -184,6 +184,7 @@ class EngineOptions:
     ns3_defaults : further ns-3 attribute defaults, in the same form, for which there is no parameter.
     capture : ports whose frames are written to files, or None.
     watch : what is written down beside the results, or None; it changes nothing of these.
+    analytic_mode : which model of whole messages the analytic engine is: "loggp", "astra_sim", "astra_sim_congestion".
     fault : for tests of the checks: "", "drop_message", "double_message" or "swap_sizes".
     """
 
@@ -197,6 +198,7 @@ class EngineOptions:
     ns3_defaults: Mapping[str, str] = field(default_factory=dict)
     capture: Capture | None = None
     watch: Watch | None = None
+    analytic_mode: str = "loggp"
     fault: str = ""
 
 
@@ -272,6 +274,8 @@ class EngineColumns:
     """i32: number of the alternative picked, for each choice of each instance in order; -1 where it never came."""
     waiting: tuple[str, ...] = ()
     """Where the run did not complete: one line per thing that waits, and for what; of many, then who else."""
+    clock_ps: int = 1
+    """What the engine's clock counts in: a message's time may be cut by less than that."""
     deadlocked_channels: Sequence[int] = ()
     """Channels that wait for each other in a circle of pauses (PFC deadlock), in order of the circle."""
     log: WatchLog | None = None

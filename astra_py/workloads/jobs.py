@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from astra_py.hardware import accelerator
 from astra_py.platforms import build_platform
 from astra_py.workloads.dlrm import DlrmJob
+from astra_py.workloads.dlrm.torchrec_estimate import estimate_plan, planner_trace
 from astra_py.workloads.registry import Job, workload
 
 if TYPE_CHECKING:
@@ -21,4 +22,7 @@ def dlrm(scenario: Scenario, ranks: int) -> Job:
     """Make ``workload.kind = "dlrm"``: a model's description, sharded over the ranks."""
     platform = build_platform(scenario.platform).arrays()
     job = DlrmJob(scenario.require_workload(), ranks, accelerator(scenario.platform.accelerator), platform)
+    if scenario.analytic.mode == "torchrec":
+        estimate = estimate_plan(job.plan, platform.rank_machine)
+        return Job(planner_trace(estimate, job.config.iterations), (*job.notes, estimate.note))
     return Job(job.trace, job.notes)

@@ -190,6 +190,25 @@ FaultOf(const std::string& name)
                       "\" is none of drop_message, double_message, swap_sizes");
 }
 
+AnalyticModel
+AnalyticModelOf(const std::string& mode)
+{
+    if (mode == "loggp")
+    {
+        return AnalyticModel::LOGGP;
+    }
+    if (mode == "astra_sim")
+    {
+        return AnalyticModel::ASTRA_SIM;
+    }
+    if (mode == "astra_sim_congestion")
+    {
+        return AnalyticModel::ASTRA_SIM_CONGESTION;
+    }
+    throw ConfigError("analytic_mode: \"" + mode +
+                      "\" is none of loggp, astra_sim, astra_sim_congestion");
+}
+
 } // namespace
 
 ScheduleDescription
@@ -283,6 +302,7 @@ ReadOptions(const py::handle& object)
     options.maxEvents = object.attr("max_events").cast<int64_t>();
     options.maxTime = object.attr("max_time_ps").cast<TimePs>();
     options.fault = FaultOf(object.attr("fault").cast<std::string>());
+    options.analyticModel = AnalyticModelOf(object.attr("analytic_mode").cast<std::string>());
     for (const char* attributes : {"attributes", "ns3_defaults"})
     {
         for (const auto& [name, value] : py::dict(object.attr(attributes)))

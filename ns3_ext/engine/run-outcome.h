@@ -27,6 +27,14 @@ namespace ns3
 /// How far a run is: time, events, finished operations, operations.
 using ProgressHook = std::function<void(TimePs, uint64_t, uint64_t, uint64_t)>;
 
+/// Which model of whole messages an AnalyticWorld has.
+enum class AnalyticModel : uint8_t
+{
+    LOGGP,
+    ASTRA_SIM,
+    ASTRA_SIM_CONGESTION,
+};
+
 /// What a run needs beside its subject; see astra_py.engines.base.EngineOptions.
 struct RunOptions
 {
@@ -36,6 +44,7 @@ struct RunOptions
     int64_t maxEvents{-1};
     TimePs maxTime{-1};
     Fault fault{Fault::NONE};
+    AnalyticModel analyticModel{AnalyticModel::LOGGP};
     std::map<std::string, std::string> ns3Defaults;
     CaptureOptions capture;
     WatchOptions watch;
