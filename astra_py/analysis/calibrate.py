@@ -163,7 +163,8 @@ def _measured(measurements: pd.DataFrame) -> tuple[NDArray[np.int64], NDArray[np
 
 def _fitted(sizes: NDArray[np.int64], held_out: Sequence[int] | None) -> NDArray[np.bool_]:
     if held_out is None:
-        return np.arange(len(sizes)) % 2 == 0
+        every_second: NDArray[np.bool_] = np.arange(len(sizes)) % 2 == 0
+        return every_second
     if unknown := sorted(set(held_out) - set(sizes.tolist())):
         raise ConfigError(f"{unknown[0]} B is to be held out and was not measured; there are {sizes.tolist()}")
     is_fitted: NDArray[np.bool_] = ~np.isin(sizes, np.array(held_out, dtype=np.int64))

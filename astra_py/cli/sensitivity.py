@@ -54,7 +54,8 @@ def sensitivity(
     effects = vary(scenario, *changes, keys=keys or (), collective=_collective(collective), told=told)
     if as_json:
         frame = to_pandas(effects)
-        print_json(frame.astype(object).where(frame.notna(), None).to_dict("records"))
+        rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+        print_json([{str(key): value for key, value in row.items()} for row in rows])
     else:
         print("\n".join(_report(effects)))
 

@@ -83,7 +83,7 @@ class WorkloadConfig(DlrmTraining, DlrmSharding, JobParts):
     )
     comm_groups: Annotated[str | None, PathRule("the path of a file of communicator groups")] = parameter(
         None,
-        "ASTRA-sim's file of the groups that a Chakra trace names, JSON such as {\"1\": [0, 1, 2, 3]}.",
+        'ASTRA-sim\'s file of the groups that a Chakra trace names, JSON such as {"1": [0, 1, 2, 3]}.',
         only=_ONLY_FILE,
     )
     compute_dtype: Annotated[str, Choice("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8")] = parameter(

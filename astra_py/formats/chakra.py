@@ -22,7 +22,7 @@ from astra_py.formats.rank_graph import Exchange, Group, RankGraph
 from astra_py.formats.registry import Document, Format, Kind, Options, register_format
 from astra_py.hardware import accelerator
 from astra_py.workloads import Job
-from astra_py.workloads.dlrm.step_times import Roofline
+from astra_py.workloads.dlrm.roofline import Roofline
 
 if TYPE_CHECKING:
     from astra_py.config import Scenario

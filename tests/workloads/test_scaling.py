@@ -7,7 +7,6 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
-from trace_cases import same, total_bytes, traces
 
 from astra_py.errors import WorkloadError
 from astra_py.workloads import (
@@ -20,6 +19,7 @@ from astra_py.workloads import (
     scaled,
     weakly_scaled,
 )
+from trace_cases import same, total_bytes, traces
 
 FACTORS = st.one_of(st.sampled_from([0.01, 0.5, 1.0, 3.0]), st.floats(1e-6, 1e3))
 
