@@ -17,6 +17,7 @@ from astra_py.errors import ConfigError
 
 if TYPE_CHECKING:
     from astra_py.analysis.comparison import Comparison
+    from astra_py.formats import Document
 
 __all__ = ["compare"]
 
@@ -50,7 +51,16 @@ def compare(
         str | None,
         typer.Option(help="A kind of collective, alone in place of the scenario's workload.", show_default=False),
     ] = None,
-    sizes: Annotated[str | None, typer.Option(help="Sizes of it, as astra-py collective has them.")] = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            help="Sizes of it, as astra-py collective has them; those of --log without it.", show_default=False
+        ),
+    ] = None,
+    log: Annotated[
+        Path | None,
+        typer.Option(help="A log of nccl-tests of that collective, to compare with.", show_default=False),
+    ] = None,
     tolerance: Annotated[
         str | None,
         typer.Option(
@@ -78,16 +88,24 @@ def compare(
     has_file = bool(given) and ("=" not in given[0] or Path(given[0]).is_file())
     if not has_file and collective is None:
         raise ConfigError("a scenario file is missing; allowed: SCENARIO [key.path=value]..., or --collective KIND")
+    measured = None if log is None else _measured(log, is_quiet=is_quiet)
+    wanted = None if sizes is None else parse_sizes(sizes)
+    if measured is not None and wanted is None:
+        wanted = measured.content["size_bytes"].tolist()
     comparison = run(
         given[0] if has_file else {},
         *given[int(has_file) :],
         engines=[name.strip() for name in engines.split(",")],
         vary=_varied(vary or []),
         collective=collective,
-        sizes=None if sizes is None else parse_sizes(sizes),
+        sizes=wanted,
+        reference=None if measured is None else measured.content,
         tolerance=None if tolerance is None else _share(tolerance),
         observe=partial(progress, is_quiet=is_quiet),
     )
+    ranks = comparison.cases[0].runs[0].platform.ranks
+    if measured is not None and measured.ranks not in (None, ranks) and not is_quiet:
+        print(f"warning: {log} is of {measured.ranks} GPUs, and the platform has {ranks} ranks", file=sys.stderr)
     for warning in () if is_quiet else comparison.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     _print(comparison, form, has_why=not has_no_why)
@@ -96,6 +114,16 @@ def compare(
     if not comparison.is_within_tolerance:
         print(comparison.verdict, file=sys.stderr)
         raise typer.Exit(_OUT_OF_TOLERANCE)
+
+
+def _measured(log: Path, *, is_quiet: bool) -> Document:
+    """What a log has; what was taken from it is told on standard error."""
+    from astra_py.formats import Kind, read
+
+    document = read(log, kinds=(Kind.MEASUREMENTS,))
+    for note in () if is_quiet else document.notes:
+        print(f"note: {note}", file=sys.stderr)
+    return document
 
 
 def _varied(texts: list[str]) -> dict[str, list[str]]:

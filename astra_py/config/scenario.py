@@ -93,6 +93,7 @@ class Scenario(Table):
     ns3: Ns3Config = Ns3Config()
 
     _source_path: Path | None = PrivateAttr(None)
+    _job_ranks: tuple[int, ...] | None = PrivateAttr(None)
 
     @model_validator(mode="before")
     @classmethod
@@ -190,6 +191,28 @@ class Scenario(Table):
         assert workload is not None
         return workload
 
+    def of_job(self, workload: WorkloadConfig, ranks: tuple[int, ...]) -> Scenario:
+        """The same scenario as the maker of one of its jobs sees it: with its workload, on its ranks."""
+        scenario = self.model_copy(update={"workload": workload})
+        scenario._job_ranks = ranks
+        return scenario
+
+    def job_ranks(self, ranks: int) -> tuple[int, ...]:
+        """The platform's rank of each of the job's first ``ranks`` ranks.
+
+        Raises
+        ------
+        ConfigError
+            there are not so many.
+        """
+        known = self._job_ranks
+        if known is not None and ranks > len(known):
+            raise ConfigError(
+                f"workload.weak_scaling_from = {ranks}: this kind of job is made for ranks of the platform, and it has "
+                f"{len(known)}"
+            )
+        return tuple(range(ranks)) if known is None else known[:ranks]
+
     def job_alone(self, job: str) -> Scenario:
         """The same scenario with one of its jobs and nothing beside it.
 
@@ -271,6 +294,10 @@ class Scenario(Table):
             if workload.comm_groups is not None:
                 table["comm_groups"] = Path(workload.comm_groups).name
                 contents.append(_contents(f"{key}.comm_groups", Path(workload.comm_groups)))
+        for name, background in sorted(self.background.items()):
+            if background.file is not None:
+                values["background"][name]["file"] = Path(background.file).name
+                contents.append(_contents(f"background.{name}.file", Path(background.file)))
         for key in ("platform", *TABLES_WITH_FILES):
             if (named := getattr(self, key).file) is not None:
                 values[key]["file"] = Path(named).name

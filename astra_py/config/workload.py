@@ -63,10 +63,12 @@ class WorkloadConfig(DlrmTraining, DlrmSharding, JobParts):
         "path is relative to that file's folder, on the command line to the current one.",
         only=_ONLY_WITHOUT_PRESET,
     )
-    format: Annotated[str, Registered("astra_py.formats", "auto", "astra_text", "chakra", "pytorch_et")] = parameter(
+    format: Annotated[
+        str, Registered("astra_py.formats", "auto", "astra_text", "chakra", "pytorch_et", "param_comms")
+    ] = parameter(
         "auto",
-        "Format of the file: ASTRA-sim 1.0's text of a layer per line, Chakra's or PyTorch's execution traces. 'auto': "
-        "recognised from its content.",
+        "Format of the file: ASTRA-sim 1.0's text of a layer per line, Chakra's or PyTorch's execution traces, PARAM's "
+        "traces of collectives. 'auto': recognised from its content.",
         only=_ONLY_FILE,
     )
     compute_unit: Annotated[int, QuantityRule(TIME, least=1, most=parse_time("1s"))] = parameter(

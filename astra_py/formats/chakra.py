@@ -19,10 +19,9 @@ from astra_py.formats.graph_job import complete, counted, graph_job, rank_files,
 from astra_py.formats.head import Head
 from astra_py.formats.protobuf import LENGTH, VARINT, WireError, fields, varint
 from astra_py.formats.rank_graph import Exchange, Group, RankGraph
+from astra_py.formats.rated import rated
 from astra_py.formats.registry import Document, Format, Kind, Options, register_format
-from astra_py.hardware import accelerator
 from astra_py.workloads import Job
-from astra_py.workloads.dlrm.roofline import Roofline
 
 if TYPE_CHECKING:
     from astra_py.config import Scenario
@@ -123,15 +122,10 @@ class _Maker:
     def __call__(self, scenario: Scenario, ranks: int) -> Job:
         config = scenario.require_workload()
         given = {} if config.comm_groups is None else read_comm_groups(Path(config.comm_groups))
-        roofline = Roofline(
-            accelerator=accelerator(scenario.platform.accelerator),
-            flops_efficiency=config.flops_efficiency,
-            memory_efficiency=config.memory_efficiency,
-        )
-        graphs = {
-            rank: _timed(_grouped(graph, given, config.comm_groups, ranks), graph.costs, roofline, config.compute_dtype)
-            for rank, graph in self.graphs.items()
-        }
+        graphs = {}
+        for rank, graph in self.graphs.items():
+            costs = ((*cost, config.compute_dtype) for cost in graph.costs)
+            graphs[rank] = rated(_grouped(graph, given, config.comm_groups, ranks), costs, scenario)
         job = graph_job(self.document.path, graphs, scenario, ranks)
         return Job(job.trace, (*self.document.notes, *job.notes))
 
@@ -181,20 +175,6 @@ def _grouped(read: ChakraGraph, given: Mapping[str, tuple[int, ...]], source: st
         for exchange in graph.exchanges
     )
     return replace(graph, exchanges=exchanges)
-
-
-def _timed(graph: RankGraph, costs: tuple[tuple[int, int, int], ...], roofline: Roofline, dtype: str) -> RankGraph:
-    if not costs:
-        return graph
-    duration_ps = graph.duration_ps.copy()
-    times: dict[tuple[int, int], int] = {}
-    for row, operations, size in costs:
-        if (operations, size) not in times:
-            times[operations, size] = roofline.time_ps(operations, size, dtype)
-            if times[operations, size] >= 2**63:
-                raise WorkloadError(f"{graph.where(row)}: {operations} operations and {size} B take more than 2^63 ps")
-        duration_ps[row] = times[operations, size]
-    return replace(graph, duration_ps=duration_ps)
 
 
 def _write(document: Document, path: Path, options: Options) -> tuple[str, ...]:

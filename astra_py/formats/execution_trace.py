@@ -13,7 +13,7 @@ from astra_py.formats.execution_trace_graph import EtGraph, execution_trace_grap
 from astra_py.formats.execution_trace_nodes import read_et_nodes
 from astra_py.formats.graph_job import complete, counted, graph_job, rank_files, span
 from astra_py.formats.head import Head
-from astra_py.formats.rank_graph import Exchange, Group, RankGraph
+from astra_py.formats.rank_graph import Exchange
 from astra_py.formats.registry import Document, Format, Kind, Options, register_format
 from astra_py.workloads import Job
 
@@ -48,7 +48,7 @@ def _summary(path: Path, graphs: Mapping[int, EtGraph]) -> list[str]:
     timed = sum(graph.timed for graph in graphs.values())
     lines = [f"{path}: {counted(len(graphs), 'file')}, {counted(operators, 'operator')}"]
     if timed:
-        busiest = max(int(graph.graph.duration_ps.sum()) for graph in graphs.values())
+        busiest = max(int(graph.graph.duration_ps.sum(dtype=object)) for graph in graphs.values())
         lines.append(f"{counted(timed, 'node')} with times, at most {busiest / 1e6:g} us a rank together")
     else:
         lines.append("no operator has a time: compute takes none, and the exchanges alone are simulated")
@@ -78,19 +78,9 @@ class _Maker:
         self.graphs = graphs
 
     def __call__(self, scenario: Scenario, ranks: int) -> Job:
-        graphs = {rank: _of_everyone(graph.graph, ranks) for rank, graph in self.graphs.items()}
+        graphs = {rank: graph.graph.in_job_of(ranks) for rank, graph in self.graphs.items()}
         job = graph_job(self.document.path, graphs, scenario, ranks)
         return Job(job.trace, (*self.document.notes, *job.notes))
-
-
-def _of_everyone(graph: RankGraph, ranks: int) -> RankGraph:
-    """The graph with groups of all ranks, named one by one, as groups of all ranks."""
-    everyone = tuple(range(ranks))
-    exchanges = tuple(
-        replace(exchange, group=Group(exchange.group.name)) if exchange.group.ranks == everyone else exchange
-        for exchange in graph.exchanges
-    )
-    return replace(graph, exchanges=exchanges)
 
 
 PYTORCH_ET = register_format(

@@ -137,6 +137,8 @@ def _node(path: Path, number: int, found: Any) -> EtNode:
     if not isinstance(found, dict) or type(found.get("id")) is not int or not isinstance(found.get("name"), str):
         raise WorkloadError(f"{path}, entry {number} of 'nodes': is no node: it has no 'id' and 'name'")
     where = f"{path}, node {found['id']} ({found['name']!r})"
+    if not 0 <= found["id"] < 2**64:
+        raise WorkloadError(f"{where}: allowed are ids of 64 bits")
     inputs, outputs = found.get("inputs", []), found.get("outputs", [])
     if isinstance(inputs, dict):
         attributes = _attributes(where, found.get("attrs", []))

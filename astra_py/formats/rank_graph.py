@@ -148,6 +148,15 @@ class RankGraph:
         named = " -> ".join(str(self.id[row]) for row in [*circle[:8], *(circle[:1] if len(circle) <= 8 else [])])
         return f"{self.where(circle[0])}: waits for itself: {named}" + (" -> ..." if len(circle) > 8 else "")
 
+    def in_job_of(self, ranks: int) -> RankGraph:
+        """The graph with groups that list all ranks of the job in order as groups of all ranks."""
+        everyone = tuple(range(ranks))
+        exchanges = tuple(
+            replace(exchange, group=Group(exchange.group.name)) if exchange.group.ranks == everyone else exchange
+            for exchange in self.exchanges
+        )
+        return replace(self, exchanges=exchanges)
+
     def of_rank(self, rank: int) -> RankGraph:
         """The same of another rank, where what it does is taken to be the same.
 

@@ -21,7 +21,8 @@ __all__ = ["dlrm"]
 def dlrm(scenario: Scenario, ranks: int) -> Job:
     """Make ``workload.kind = "dlrm"``: a model's description, sharded over the ranks."""
     platform = build_platform(scenario.platform).arrays()
-    job = DlrmJob(scenario.require_workload(), ranks, accelerator(scenario.platform.accelerator), platform)
+    workload, place = scenario.require_workload(), scenario.job_ranks(ranks)
+    job = DlrmJob(workload, ranks, accelerator(scenario.platform.accelerator), platform, place)
     if scenario.analytic.mode == "torchrec":
         estimate = estimate_plan(job.plan, platform.rank_machine)
         return Job(planner_trace(estimate, job.config.iterations), (*job.notes, estimate.note))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from astra_py.errors import ConfigError, WorkloadError
 from astra_py.plugins import Registry, calling
-from astra_py.workloads.scaling import weakly_scaled
+from astra_py.workloads.scaling import scaled, weakly_scaled
 from astra_py.workloads.trace import Trace
 from astra_py.workloads.trimming import repeated, trimmed
 
@@ -35,6 +35,9 @@ class Job:
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
+
+#: Kinds whose makers take workload.compute_scale and comm_scale into account, as where sizes decide who holds what.
+_SCALE_THEMSELVES = ("file", "dlrm")
 
 Maker = Callable[["Scenario", int], Trace | Job]
 MakerT = TypeVar("MakerT", bound=Maker)
@@ -109,6 +112,8 @@ def _shaped(job: Job, config: WorkloadConfig, ranks: int) -> Job:
     if trace.ranks != ranks:
         notes.append(f"weak scaling: made for {trace.ranks} ranks, and each of {ranks} does what one of them does")
         trace = weakly_scaled(trace, ranks)
+    if config.kind not in _SCALE_THEMSELVES:
+        trace = scaled(trace, compute=config.compute_scale, comm=config.comm_scale)
     if config.keep_iterations is not None or config.keep_phases is not None:
         trace, cut = trimmed(trace, iterations=config.keep_iterations, phases=config.keep_phases)
         notes += cut

@@ -54,6 +54,9 @@ class FlowWays
     /// What a flow puts on channels for each of its bytes, with full packets.
     std::vector<ChannelUse> UsesOf(const FlowWay& way, RankId src, RankId dst);
 
+    /// Largest payload of a packet.
+    uint32_t Payload(const FlowWay& way) const;
+
     /// Bytes that a message's flow has.
     ByteCount FlowBytes(const FlowWay& way, ByteCount size) const
     {
@@ -80,7 +83,6 @@ class FlowWays
     Parts Split(const FlowWay& way, RankId src, RankId dst, int64_t amount);
 
   private:
-    uint32_t Payload(const FlowWay& way) const;
     uint32_t PacketBytes(ChannelId channel, uint32_t size, bool isFirst) const;
     TimePs PacketTime(ChannelId channel, uint32_t size, bool isFirst) const;
     TimePs Latency(std::span<const ChannelId> path) const;

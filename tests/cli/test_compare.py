@@ -65,6 +65,42 @@ def test_a_folder_with_something_in_it_is_left_alone(capsys, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
+LOG = """\
+# nThread 1 nGpus 1 minBytes 8192 maxBytes 1048576 step: 128(factor) warmup iters: 5 iters: 20
+# Rank  0 Group  0 Pid 1 on host device  0 [0x07] NVIDIA A100
+# Rank  1 Group  0 Pid 2 on host device  1 [0x0f] NVIDIA A100
+#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+        8192          2048     float     sum      -1    20.00    0.41    0.61      0    21.00    0.39    0.59      0
+     1048576        262144     float     sum      -1    200.0    5.24    7.86      0    201.0    5.22    7.83      0
+# Out of bounds values : 0 OK
+"""
+
+
+def test_a_log_of_nccl_tests_is_what_is_compared_with(capsys, tmp_path):
+    log = tmp_path / "all_reduce.log"
+    log.write_text(LOG)
+    given = ["--collective", "all_reduce", "--log", str(log), "platform.ranks=4", "--no-why"]
+    code, out, err = run(capsys, *given, "--format", "json", "--tolerance", "60%")
+    assert code == 0
+    content = json.loads(out)
+    assert content["labels"] == ["measured", "packet", "analytic"]
+    rows = [row for row in content["table"] if row["level"] == "collective"]
+    assert [(row["size_bytes"], row["measured_us"]) for row in rows] == [(8192, 20.0), (1048576, 200.0)]
+    assert "is of 2 GPUs, and the platform has 4 ranks" in err
+    assert "2 rows read" in err
+    assert run(capsys, *given, "--tolerance", "1%")[0] == 1
+    code, out, err = run(capsys, *given, "--sizes", "8KiB", "--quiet")
+    assert (code, err) == (0, "")
+    assert "1048576" not in out
+
+
+def test_a_log_that_is_none_is_refused(capsys, tmp_path):
+    (tmp_path / "notes.txt").write_text("nothing of the kind\n")
+    code, _, err = run(capsys, *RING, "--log", str(tmp_path / "notes.txt"))
+    assert code == 2
+    assert "notes.txt" in err
+
+
 def test_variants(capsys):
     _, out, _ = run(capsys, *RING, "--engines", "packet", "--vary", "collective.all_reduce=ring,direct", "--no-why")
     assert "packet, collective.all_reduce=direct us" in out

@@ -314,6 +314,7 @@ BAD: dict[str, tuple[list[dict[str, Any]], str]] = {
     "a group": ([comms(3, "allreduce", reads=ONE, writes=ONE, group="5")], r"node 3 .*: group '5' has no ranks"),
     "a strange group": ([comms(3, "allreduce", reads=ONE, writes=ONE, group={})], r"node 3 .*: its group is {}"),
     "parent": ([node(3, "a", parent="1")], r"node 3 .*: its parent is '1'"),  # type: ignore[arg-type]
+    "an id": ([node(-3, "a")], r"node -3 .*: allowed are ids of 64 bits"),
     "time": ([node(3, "a", exclusive_dur=-1)], r"node 3 .*: exclusive_dur is -1"),
 }
 

@@ -46,12 +46,14 @@ class DlrmJob:
     accelerator : what each rank computes with.
     platform : where the ranks are: who shares a machine, and at which rates they reach each other. Without one, each
         rank has a machine of its own, and a search for a plan is not possible.
+    place : the platform's rank of each of the job's; its first ones where None.
     """
 
     config: WorkloadConfig
     ranks: int
     accelerator: Accelerator
     platform: PlatformArrays | None = None
+    place: tuple[int, ...] | None = None
 
     @cached_property
     def model(self) -> DlrmModel:
@@ -117,7 +119,11 @@ class DlrmJob:
     @cached_property
     def memory(self) -> Memory:
         """What the ranks have for tables."""
-        machines = np.arange(self.ranks, dtype=np.int32) if self.platform is None else self.platform.rank_machine
+        machines = np.arange(self.ranks, dtype=np.int32)
+        if self.platform is not None:
+            place = range(self.ranks) if self.place is None else self.place
+            _, number = np.unique(self.platform.rank_machine[list(place)], return_inverse=True)
+            machines = number.astype(np.int32)
         return Memory(
             hbm_bytes=self.accelerator.memory_bytes,
             machines=machines,
