@@ -14,6 +14,7 @@ from astra_py.config.settings_files import register_settings_reader
 from astra_py.formats.astra_network import ASTRA_NETWORK, read_dimensions
 from astra_py.formats.registry import Document, Kind, Options, read, recognise
 from astra_py.platforms.registry import register_platform
+from astra_py.workloads.calls import MOST_BYTES
 from astra_py.workloads.flow_job import flow_trace
 from astra_py.workloads.flows import FlowList
 from astra_py.workloads.registry import Job, workload
@@ -74,7 +75,10 @@ def _flow_job(scenario: Scenario, ranks: int, document: Document) -> Job:
                 )
         flows = flows.between(number)
     config = scenario.require_workload()
-    return Job(scaled(flow_trace(ranks, flows), comm=config.comm_scale), flow_notes(scenario, document))
+    is_told = "iterations" in config.model_fields_set and config.iterations > 1
+    once = (f"{document.path}: a flow list is run once, whatever workload.iterations says",) if is_told else ()
+    trace = scaled(flow_trace(ranks, flows), comm=config.comm_scale)
+    return Job(trace, (*flow_notes(scenario, document), *once), once)
 
 
 def _on_platform(scenario: Scenario, flows: FlowList) -> FlowList:
