@@ -27,10 +27,11 @@ from astra_py.engines.registry import make_engine
 from astra_py.engines.resolve import control_warnings, engine_options, switch_model, transport_model
 from astra_py.errors import ConfigError
 from astra_py.formats.scenario_files import file_notes
+from astra_py.placement import place_work
 from astra_py.platforms import RoutingKind, build_platform
 from astra_py.results.alone import time_alone_ps
 from astra_py.results.checks import require_work
-from astra_py.workloads import CollectiveCall, Job, TraceBuilder, build_job
+from astra_py.workloads import CollectiveCall, Job, TraceBuilder
 from astra_py.workloads.adjusted import drawn_factors, named_factors, prioritised, slowed
 
 if TYPE_CHECKING:
@@ -83,8 +84,7 @@ class Preparation:
         """What is run, in a few words."""
         if self._alone is not None:
             return f"{self._alone[0]} of {self._alone[1]} B"
-        source = self.scenario.source_path
-        return str(source if source is not None else self.scenario.require_workload().title)
+        return self.scenario.title
 
     @cached_property
     def digest(self) -> str:
@@ -143,8 +143,7 @@ class Preparation:
     @cached_property
     def trace(self) -> Trace:
         """What every rank does, slow ranks slowly."""
-        trace = prioritised(self._job.trace, self.scenario.system.priority)
-        return trace if self._slowness is None else slowed(trace, self._slowness)
+        return prioritised(self._job.trace, self.scenario.system.priority)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -208,8 +207,9 @@ class Preparation:
     @cached_property
     def _job(self) -> Job:
         if self._alone is not None:
-            return Job(self._trace_alone(*self._alone))
-        return build_job(self.scenario, self.platform.ranks)
+            trace = self._trace_alone(*self._alone)
+            return Job(trace if self._slowness is None else slowed(trace, self._slowness))
+        return place_work(self.scenario, self._measured_platform, self._slowness)
 
     @cached_property
     def _file_notes(self) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -11,7 +11,7 @@ from astra_py.errors import WorkloadError
 from astra_py.formats.rank_graph import RankGraph
 from astra_py.hardware import accelerator
 from astra_py.workloads.calls import MAX_INT64
-from astra_py.workloads.dlrm.step_times import Roofline
+from astra_py.workloads.dlrm.roofline import Roofline
 
 if TYPE_CHECKING:
     from astra_py.config import Scenario

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from astra_py.hardware import accelerator
+from astra_py.platforms import build_platform
 from astra_py.workloads.dlrm import DlrmJob
 from astra_py.workloads.registry import Job, workload
 
@@ -18,5 +19,6 @@ __all__ = ["dlrm"]
 @workload("dlrm")
 def dlrm(scenario: Scenario, ranks: int) -> Job:
     """Make ``workload.kind = "dlrm"``: a model's description, sharded over the ranks."""
-    job = DlrmJob(scenario.require_workload(), ranks, accelerator(scenario.platform.accelerator))
+    platform = build_platform(scenario.platform).arrays()
+    job = DlrmJob(scenario.require_workload(), ranks, accelerator(scenario.platform.accelerator), platform)
     return Job(job.trace, job.notes)

@@ -53,7 +53,7 @@ def vectors_and_indices() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     From the plan's owners and the model's file alone; i64[2 machines, 8].
     """
     config = ap.load(SCENARIO).scenario.require_workload()
-    owner = DlrmJob(config, RANKS, A100).plan.to_pandas()["rank"]
+    owner = DlrmJob(config, RANKS, A100).plan.rank.tolist()
     groups = tomllib.loads(MODEL.read_text())["tables"]
     tables = [(group["dim"], group["pooling"]) for group in groups for _ in range(group["count"])]
     vectors, indices = np.zeros(RANKS, dtype=np.int64), np.zeros(RANKS, dtype=np.int64)
