@@ -14,7 +14,6 @@ from astra_py.config.settings_files import register_settings_reader
 from astra_py.formats.astra_network import ASTRA_NETWORK, read_dimensions
 from astra_py.formats.registry import Document, Kind, Options, read, recognise
 from astra_py.platforms.registry import register_platform
-from astra_py.workloads.calls import MOST_BYTES
 from astra_py.workloads.flow_job import flow_trace
 from astra_py.workloads.flows import FlowList
 from astra_py.workloads.registry import Job, workload
