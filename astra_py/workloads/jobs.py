@@ -26,4 +26,4 @@ def dlrm(scenario: Scenario, ranks: int) -> Job:
     if scenario.analytic.mode == "torchrec":
         estimate = estimate_plan(job.plan, platform.rank_machine)
         return Job(planner_trace(estimate, job.config.iterations), (*job.notes, estimate.note))
-    return Job(job.trace, job.notes)
+    return Job(job.trace, job.notes, tables=job.tables)

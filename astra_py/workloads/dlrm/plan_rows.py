@@ -47,6 +47,10 @@ class PlanRows:
         """Make an error about a place in the file."""
         return WorkloadError(f"{self.source}{where}: {what}")
 
+    def name(self, index: int) -> str:
+        """Return the name of a table."""
+        return self.model.tables[index].name
+
     def table(self, where: str, name: object, sharding: object) -> int:
         """Return the number of a table, and note how it is divided.
 

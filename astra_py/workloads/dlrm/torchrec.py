@@ -133,7 +133,7 @@ def _require_keys(rows: PlanRows, where: str, entry: Any, *, needed: tuple[str, 
 
 def _add_json(rows: PlanRows, where: str, index: int, shard: Any, tier: int) -> None:
     _require_keys(rows, where, shard, needed=("rank", "offsets", "sizes"), allowed=("tier",))
-    name = rows.model.tables[index].name
+    name = rows.name(index)
     pairs = []
     for key in ("offsets", "sizes"):
         pair = shard[key]

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from astra_py.errors import WorkloadError
+from astra_py.formats import convert, inspect
 from astra_py.scripts.export_torchrec_plan import export_plan, plan_to_dict
 from astra_py.workloads.dlrm import DlrmModel, Memory, Plan, Sharding, Tier, shard
 from astra_py.workloads.dlrm.memory import activation_bytes
@@ -155,6 +156,23 @@ def torchrec_plan() -> Planned:
         },
         other={"c": Parameter("data_parallel", "dense", [0, 1, 2], None)},
     )
+
+
+def test_without_the_model_a_plan_is_checked_and_written_in_another_form(tmp_path: Path) -> None:
+    source, target = tmp_path / "plan.csv", tmp_path / "plan.json"
+    source.write_text(CSV)
+    document = inspect(source)
+    assert document.format == "sharding_plan"
+    assert "7 shards of 3 tables on 3 of the job's 3 ranks" in document.summary[0]
+    said = convert(source, target)
+    assert "7 shards of 3 tables" in said[-1]
+    assert same(read_plan(target, SMALL, 3), read(tmp_path, CSV))
+    source.write_text(CSV.replace("600,400", "601,399"))
+    with pytest.raises(WorkloadError, match=r"plan.csv: table 'a': no shard has rows 600"):
+        inspect(source)
+    (tmp_path / "printed.txt").write_text(PRINTED)
+    with pytest.raises(WorkloadError, match=r"printed.txt:7: table 'c' is data parallel, and its size is not in the"):
+        inspect(tmp_path / "printed.txt")
 
 
 def test_a_plan_of_torchrec_through_the_exporter(tmp_path: Path) -> None:
