@@ -79,7 +79,9 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _missing_files(scenario: Scenario) -> Iterator[str]:
-    """A line for each file that a workload names and that is not there."""
+    """A line for each file of the platform and the workloads that is named and not there."""
+    if scenario.platform.file is not None and not Path(scenario.platform.file).is_file():
+        yield f"platform.file: {scenario.platform.file!r} is not a file; allowed: the path of a platform file"
     for key, workload in scenario.workloads.items():
         if workload.input_path is not None and not workload.input_paths:
             yield (
@@ -94,7 +96,7 @@ def _place_files(tree: dict[str, Any], folder: Path) -> None:
     """Take relative paths of a scenario file from its own folder."""
     tables = [(tree.get(table), key) for table, key in _PATHS]
     workloads = [tree.get("workload"), *(job.get("workload") for job in _tables_in(tree.get("jobs")))]
-    tables += [(workload, key) for workload in workloads for key in ("file", "plan")]
+    tables += [(workload, key) for workload in workloads for key in ("file", "plan", "comm_groups")]
     for values, key in tables:
         if isinstance(values, dict) and isinstance(values.get(key), str) and values[key].strip() not in ("", "none"):
             values[key] = str(folder / values[key])

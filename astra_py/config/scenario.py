@@ -253,6 +253,9 @@ class Scenario(Table):
                 if name == "workload.plan":
                     table["plan"] = path.name
                 contents.append(_contents(name, path))
+            if (groups := workload.comm_groups) is not None:
+                table["comm_groups"] = Path(groups).name
+                contents.append(_contents(f"{key}.comm_groups", Path(groups)))
         for key in ("platform", *TABLES_WITH_FILES):
             if (named := getattr(self, key).file) is not None:
                 values[key]["file"] = Path(named).name

@@ -62,15 +62,35 @@ class WorkloadConfig(DlrmTraining, DlrmSharding):
         "path is relative to that file's folder, on the command line to the current one.",
         only=_ONLY_WITHOUT_PRESET,
     )
-    format: Annotated[str, Registered("astra_py.formats", "auto", "astra_text")] = parameter(
+    format: Annotated[
+        str, Registered("astra_py.formats", "auto", "astra_text", "chakra", "pytorch_et", "param_comms")
+    ] = parameter(
         "auto",
-        "Format of the file: ASTRA-sim 1.0's text of a layer per line. 'auto': recognised from its content.",
+        "Format of the file: ASTRA-sim 1.0's text of a layer per line, Chakra's or PyTorch's execution traces, PARAM's "
+        "traces of collectives. 'auto': recognised from its content.",
         only=_ONLY_FILE,
     )
     compute_unit: Annotated[int, QuantityRule(TIME, least=1, most=parse_time("1s"))] = parameter(
         "1ns",
         "Time that one unit of compute in the file means.",
         source="ASTRA-sim 1.0: cycles of 1 ns",
+        only=_ONLY_FILE,
+    )
+    missing_ranks: Annotated[str, Choice("error", "same")] = parameter(
+        "error",
+        "What a rank does that has no file of its own in a trace of one file a rank: that is an error, or the same as "
+        "the first rank that has one.",
+        only=_ONLY_FILE,
+    )
+    comm_groups: Annotated[str | None, PathRule("the path of a file of communicator groups")] = parameter(
+        None,
+        'ASTRA-sim\'s file of the groups that a Chakra trace names, JSON such as {"1": [0, 1, 2, 3]}.',
+        only=_ONLY_FILE,
+    )
+    compute_dtype: Annotated[str, Choice("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8")] = parameter(
+        "tf32",
+        "Type of the numbers that a Chakra trace's nodes compute with where it gives operations and bytes and no time.",
+        source="assumed, as a DLRM's dense layers",
         only=_ONLY_FILE,
     )
     compute_scale: Annotated[float, Number(least=0, is_least_allowed=False)] = parameter(

@@ -30,6 +30,7 @@ def test_every_key_of_a_resolved_scenario_is_a_parameter() -> None:
         "platform.routing=hook",
         "system.max_active_collectives=2",
         "collective.all_reduce=hierarchical",
+        "collective.chunks=2",
         "transport.qps_per_peer=2",
         "switch.lossless=[0]",
         "switch.scheduling=dwrr",
@@ -42,6 +43,7 @@ def test_every_key_of_a_resolved_scenario_is_a_parameter() -> None:
     scenarios.append(load_scenario({}, also[1:]))  # with the hash that a hook is in place of
     background = ["background.NAME.kind=incast", "background.NAME.kind=poisson background.NAME.stop=1ms"]
     scenarios += [load_scenario({}, given.split()) for given in background]
+    scenarios.append(load_scenario({"platform": {"kind": "file", "file": __file__}}))
     scenarios.append(load_scenario({"jobs": {"NAME": {"workload": {"file": __file__}}}}))
     keys = {key for scenario in scenarios for key in key_paths(scenario.resolved())}
     keys = {key for key in keys if not key.startswith("jobs.NAME.workload.")}
