@@ -27,6 +27,8 @@ COMMANDS = {
     "compare": "Compare engines, transports and algorithms, and say why a packet run takes as long as it does.",
     "inspect": "Say what a file is, check it, and print what is taken from it.",
     "convert": "Write a file as one of another format.",
+    "plan": "Shard a DLRM's tables: memory and bytes of each rank, the plan as a table to edit.",
+    "bandwidth": "Time collectives by kind, ranks and size: a table for sharders.",
     "topology": "Show a platform: nodes, ports, links, bisection bandwidth.",
     "headroom": "Print the buffer that PFC needs behind a port, part by part.",
     "params": "List the parameters of scenarios with units, defaults and sources.",

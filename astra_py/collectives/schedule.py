@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from astra_py.workloads.calls import MAX_PRIORITY, Payload
+from astra_py.workloads.calls import FLOWS, MAX_PRIORITY, Payload
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -192,6 +192,11 @@ class Template:
     def is_send(self) -> NDArray[np.bool_]:
         """bool[m]: which operations are messages."""
         return np.equal(self.kind, OpKind.SEND)
+
+    @property
+    def is_flows(self) -> bool:
+        """Whether it is a list of flows, and no collective."""
+        return self.collective == FLOWS
 
     @property
     def data_bytes(self) -> LongColumn:

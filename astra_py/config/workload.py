@@ -9,17 +9,19 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
+from astra_py.config.condition import Condition
+from astra_py.config.dlrm_sharding import DlrmSharding
+from astra_py.config.dlrm_training import ONLY_DLRM, DlrmTraining
 from astra_py.config.input_files import input_files
+from astra_py.config.job_parts import JobParts
 from astra_py.config.rules import Choice, Count, Number, PathRule, QuantityRule, Registered, WordRule
-from astra_py.config.table import Condition, FieldError, Table, parameter
+from astra_py.config.table import FieldError, parameter
 from astra_py.units import TIME, parse_time
 
 __all__ = ["WorkloadConfig", "dlrm_presets"]
 
 _ONLY_FILE = Condition("kind", "workload.kind = 'file'", lambda kind: kind == "file")
-_ONLY_DLRM = Condition("kind", "workload.kind = 'dlrm'", lambda kind: kind == "dlrm")
 _ONLY_WITHOUT_PRESET = Condition("preset", "workload.preset = 'none'", lambda preset: preset is None)
-_MAD_MAX = "MAD-Max (Hsia et al., ISCA 2024), fitted to Neo's measurements on ZionEX with A100s"
 
 
 @cache
@@ -42,7 +44,7 @@ class DlrmPresetRule(WordRule):
         return Choice(*dlrm_presets(), *self.words).read(value)
 
 
-class WorkloadConfig(Table):
+class WorkloadConfig(DlrmTraining, DlrmSharding, JobParts):
     """What the ranks do: a training job from a file of the field, or a DLRM from its model's description."""
 
     key: ClassVar[str] = "workload"
@@ -53,7 +55,7 @@ class WorkloadConfig(Table):
         "that is registered.",
     )
     preset: Annotated[str | None, DlrmPresetRule(words={"none": None})] = parameter(
-        "none", "A DLRM's description that ships with the package. 'none': workload.file has it.", only=_ONLY_DLRM
+        "none", "A DLRM's description that ships with the package. 'none': workload.file has it.", only=ONLY_DLRM
     )
     file: Annotated[str | None, PathRule("the path of a workload file")] = parameter(
         None,
@@ -61,9 +63,12 @@ class WorkloadConfig(Table):
         "path is relative to that file's folder, on the command line to the current one.",
         only=_ONLY_WITHOUT_PRESET,
     )
-    format: Annotated[str, Registered("astra_py.formats", "auto", "astra_text")] = parameter(
+    format: Annotated[
+        str, Registered("astra_py.formats", "auto", "astra_text", "chakra", "pytorch_et", "param_comms")
+    ] = parameter(
         "auto",
-        "Format of the file: ASTRA-sim 1.0's text of a layer per line. 'auto': recognised from its content.",
+        "Format of the file: ASTRA-sim 1.0's text of a layer per line, Chakra's or PyTorch's execution traces, PARAM's "
+        "traces of collectives. 'auto': recognised from its content.",
         only=_ONLY_FILE,
     )
     compute_unit: Annotated[int, QuantityRule(TIME, least=1, most=parse_time("1s"))] = parameter(
@@ -72,29 +77,22 @@ class WorkloadConfig(Table):
         source="ASTRA-sim 1.0: cycles of 1 ns",
         only=_ONLY_FILE,
     )
-    local_batch: Annotated[int | None, Count(least=1, most=2**20, words={"model": None})] = parameter(
-        "model",
-        "Samples of a rank and iteration. 'model': what the description says.",
-        source="the description as it is",
-        only=_ONLY_DLRM,
+    missing_ranks: Annotated[str, Choice("error", "same")] = parameter(
+        "error",
+        "What a rank does that has no file of its own in a trace of one file a rank: that is an error, or the same as "
+        "the first rank that has one.",
+        only=_ONLY_FILE,
     )
-    index_exchange: Annotated[str, Choice("in_step", "prefetched", "none")] = parameter(
-        "in_step",
-        "When a DLRM's indices go to the tables' owners: before their own lookup, during the top MLP's forward pass of "
-        "the iteration before, or not at all, for comparison with models that leave them out.",
-        only=_ONLY_DLRM,
+    comm_groups: Annotated[str | None, PathRule("the path of a file of communicator groups")] = parameter(
+        None,
+        'ASTRA-sim\'s file of the groups that a Chakra trace names, JSON such as {"1": [0, 1, 2, 3]}.',
+        only=_ONLY_FILE,
     )
-    flops_efficiency: Annotated[float, Number(least=0, most=1, is_least_allowed=False)] = parameter(
-        0.705,
-        "Share of the accelerator's peak arithmetic that a DLRM's dense layers reach.",
-        source=_MAD_MAX,
-        only=_ONLY_DLRM,
-    )
-    memory_efficiency: Annotated[float, Number(least=0, most=1, is_least_allowed=False)] = parameter(
-        0.836,
-        "Share of the accelerator's memory bandwidth that a DLRM's lookups and dense layers reach.",
-        source=_MAD_MAX,
-        only=_ONLY_DLRM,
+    compute_dtype: Annotated[str, Choice("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8")] = parameter(
+        "tf32",
+        "Type of the numbers that a Chakra trace's nodes compute with where it gives operations and bytes and no time.",
+        source="assumed, as a DLRM's dense layers",
+        only=_ONLY_FILE,
     )
     compute_scale: Annotated[float, Number(least=0, is_least_allowed=False)] = parameter(
         1.0, "Factor on every compute time.", source="the job as it is"
@@ -136,6 +134,7 @@ class WorkloadConfig(Table):
         return self.preset or self.file or self.kind
 
     def check(self) -> None:  # noqa: D102  (as the base)
+        super().check()
         if self.kind in ("file", "dlrm") and self.file is None and self.preset is None:
             other = f", or workload.preset as one of {', '.join(dlrm_presets())}" if self.kind == "dlrm" else ""
             raise FieldError("file", "missing, and [workload] needs it", f"the path of a workload file{other}")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
+from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -149,6 +150,7 @@ class SwitchModel:
     response_quanta : quanta that a PAUSE takes to act.
     has_ecn : whether switches mark frames that are ECN capable.
     chooses_per_packet : whether they choose among equal ways for each packet, and not for each flow.
+    cuts_through : whether a frame may leave before all of it has come.
     """
 
     buffer_bytes: int = 0
@@ -158,6 +160,7 @@ class SwitchModel:
     response_quanta: int = 0
     has_ecn: bool = False
     chooses_per_packet: bool = False
+    cuts_through: bool = False
 
 
 #: Called now and then while an engine runs: simulated time in ps, events so far, finished operations, operations.
@@ -172,6 +175,8 @@ class EngineOptions:
     ----------
     seed : the run's seed; switches, losses and everything random derive theirs from it.
     endpoint_delay_ps : between a rank joining a collective and its first post, and after each notification.
+    compute_slowdown : how many times as long a rank's compute and memory work takes while it has a collective under
+        way, at least 1.
     max_events, max_time_ps : limits, or -1.
     progress : called about ten times a second, or None.
     attributes : those ns-3 attributes that parameters of the scenario set, full attribute name to ns-3's text form; the
@@ -179,11 +184,13 @@ class EngineOptions:
     ns3_defaults : further ns-3 attribute defaults, in the same form, for which there is no parameter.
     capture : ports whose frames are written to files, or None.
     watch : what is written down beside the results, or None; it changes nothing of these.
+    analytic_mode : which model of whole messages the analytic engine is: "loggp", "astra_sim", "astra_sim_congestion".
     fault : for tests of the checks: "", "drop_message", "double_message" or "swap_sizes".
     """
 
     seed: int = 1
     endpoint_delay_ps: int = 0
+    compute_slowdown: Fraction = Fraction(1)
     max_events: int = -1
     max_time_ps: int = -1
     progress: Progress | None = None
@@ -191,6 +198,7 @@ class EngineOptions:
     ns3_defaults: Mapping[str, str] = field(default_factory=dict)
     capture: Capture | None = None
     watch: Watch | None = None
+    analytic_mode: str = "loggp"
     fault: str = ""
 
 
@@ -266,6 +274,8 @@ class EngineColumns:
     """i32: number of the alternative picked, for each choice of each instance in order; -1 where it never came."""
     waiting: tuple[str, ...] = ()
     """Where the run did not complete: one line per thing that waits, and for what; of many, then who else."""
+    clock_ps: int = 1
+    """What the engine's clock counts in: a message's time may be cut by less than that."""
     deadlocked_channels: Sequence[int] = ()
     """Channels that wait for each other in a circle of pauses (PFC deadlock), in order of the circle."""
     log: WatchLog | None = None

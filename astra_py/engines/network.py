@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from astra_py.engines.astra_sim import is_astra_sim, require_astra_sim
 from astra_py.engines.base import ExitReason
 from astra_py.engines.resolve import engine_options, transport_model
 from astra_py.errors import CheckError, ConfigError, DeadlockError, SimulationError
@@ -97,8 +98,14 @@ class NetworkInterface:
                 "platform.routing = 'hook' chooses ways of flows that are known before a run, and a script's are not; "
                 "allowed with the network interface: another platform.routing"
             )
+        if scenario.analytic.mode == "torchrec":
+            raise ConfigError(
+                "analytic.mode = 'torchrec' estimates a sharding plan and has no network; allowed: another"
+            )
         platform = build_platform(scenario.platform)
         options = engine_options(scenario, platform=platform)
+        if is_astra_sim(options.analytic_mode):
+            require_astra_sim(platform, transport_model(scenario), options.analytic_mode)
         self.engine = scenario.engine
         self.ranks = platform.ranks
         self._native = NetworkRun(scenario.engine, platform.arrays(), transport_model(scenario), options)

@@ -5,11 +5,15 @@ from astra_py.formats import scenario_files  # noqa: F401  (what it makes of fil
 from astra_py.formats.astra_network import ASTRA_NETWORK
 from astra_py.formats.astra_system import ASTRA_LOGICAL_DIMS, ASTRA_SYSTEM
 from astra_py.formats.astra_text import ASTRA_TEXT
+from astra_py.formats.chakra import CHAKRA
+from astra_py.formats.chakra_writer import write_chakra
 from astra_py.formats.convert import convert, inspect
+from astra_py.formats.execution_trace import PYTORCH_ET
 from astra_py.formats.head import Head
 from astra_py.formats.hpcc_flows import HPCC_FLOWS
 from astra_py.formats.nccl_log import NCCL_TESTS
 from astra_py.formats.ns3_topology import NS3_TOPOLOGY
+from astra_py.formats.param_comms import PARAM_COMMS
 from astra_py.formats.platform_json import PLATFORM_JSON
 from astra_py.formats.registry import (
     Document,
@@ -30,10 +34,13 @@ __all__ = [
     "ASTRA_NETWORK",
     "ASTRA_SYSTEM",
     "ASTRA_TEXT",
+    "CHAKRA",
     "HPCC_FLOWS",
     "NCCL_TESTS",
     "NS3_TOPOLOGY",
+    "PARAM_COMMS",
     "PLATFORM_JSON",
+    "PYTORCH_ET",
     "ROCE_CONFIG",
     "SCENARIO",
     "Document",
@@ -48,4 +55,5 @@ __all__ = [
     "read",
     "recognise",
     "register_format",
+    "write_chakra",
 ]

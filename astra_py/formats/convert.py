@@ -69,7 +69,7 @@ def convert(
     TopologyError, WorkloadError : the source is not understood, or what is in it cannot be said in the other format.
     """
     source, target = Path(source), Path(target)
-    options = Options(is_strict=is_strict, ranks=ranks)
+    options = Options(is_strict=is_strict, ranks=ranks, is_overwriting=is_overwriting)
     document = read(source, format, options=options)
     wanted = _wanted(document, target, to)
     if target.exists() and not is_overwriting:

@@ -63,6 +63,7 @@ class Options:
     ----------
     is_strict : whether what is only warned of is an error.
     ranks : number of ranks of the job or the platform, or None where it is not known.
+    is_overwriting : whether a writer of several files may write over such that are there.
     dims : sizes of the network's dimensions, that of neighbouring ranks first, or None where they are not known.
     given : key paths that the scenario gives, such as ``"transport.ack"``, and that so override the file.
     platform : the scenario's ``[platform]``, where a platform is read: what its file does not say.
@@ -70,6 +71,7 @@ class Options:
 
     is_strict: bool = False
     ranks: int | None = None
+    is_overwriting: bool = False
     dims: tuple[int, ...] | None = None
     given: frozenset[str] = frozenset()
     platform: PlatformConfig | None = None

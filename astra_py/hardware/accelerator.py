@@ -27,6 +27,7 @@ class Accelerator:
     memory_bandwidth_Bps : bytes a second of its own memory.
     memory_bytes : size of its own memory.
     scale_up_rate_bps : bit/s of all its scale-up links together, in each direction.
+    host_link_bandwidth_Bps : bytes a second of its link to the host (PCIe x16), in each direction.
     source : where the figures are printed.
     """
 
@@ -35,6 +36,7 @@ class Accelerator:
     memory_bandwidth_Bps: int  # noqa: N815  (b is bit and B is byte)
     memory_bytes: int
     scale_up_rate_bps: int
+    host_link_bandwidth_Bps: int  # noqa: N815
     source: str
 
     def peak_flops(self, dtype: str) -> int:
@@ -59,7 +61,7 @@ def _tera(**peaks: float) -> dict[str, int]:
 
 
 _A100_PEAKS = _tera(fp64=19.5, fp32=19.5, tf32=156, fp16=312, bf16=312, int8=624)
-_A100_SOURCE = "NVIDIA A100 Tensor Core GPU data sheet (SXM), NVLink 600 GB/s both ways"
+_A100_SOURCE = "NVIDIA A100 Tensor Core GPU data sheet (SXM), NVLink 600 GB/s and PCIe 4.0 64 GB/s, both ways"
 
 _ACCELERATORS = {
     made.name: made
@@ -70,7 +72,8 @@ _ACCELERATORS = {
             memory_bandwidth_Bps=900 * 10**9,
             memory_bytes=32 * 10**9,
             scale_up_rate_bps=8 * 150 * 10**9,
-            source="NVIDIA V100 Tensor Core GPU data sheet (SXM2, 32 GB), NVLink 300 GB/s both ways",
+            host_link_bandwidth_Bps=16 * 10**9,
+            source="NVIDIA V100 Tensor Core GPU data sheet (SXM2, 32 GB), NVLink 300 and PCIe 3.0 32 GB/s both ways",
         ),
         Accelerator(
             name="A100-40",
@@ -78,6 +81,7 @@ _ACCELERATORS = {
             memory_bandwidth_Bps=1_555 * 10**9,
             memory_bytes=40 * 10**9,
             scale_up_rate_bps=8 * 300 * 10**9,
+            host_link_bandwidth_Bps=32 * 10**9,
             source=_A100_SOURCE,
         ),
         Accelerator(
@@ -86,6 +90,7 @@ _ACCELERATORS = {
             memory_bandwidth_Bps=2_039 * 10**9,
             memory_bytes=80 * 10**9,
             scale_up_rate_bps=8 * 300 * 10**9,
+            host_link_bandwidth_Bps=32 * 10**9,
             source=_A100_SOURCE,
         ),
         Accelerator(
@@ -94,7 +99,8 @@ _ACCELERATORS = {
             memory_bandwidth_Bps=3_350 * 10**9,
             memory_bytes=80 * 10**9,
             scale_up_rate_bps=8 * 450 * 10**9,
-            source="NVIDIA H100 Tensor Core GPU data sheet (SXM), NVLink 900 GB/s both ways",
+            host_link_bandwidth_Bps=64 * 10**9,
+            source="NVIDIA H100 Tensor Core GPU data sheet (SXM), NVLink 900 GB/s and PCIe 5.0 128 GB/s, both ways",
         ),
     )
 }

@@ -101,8 +101,13 @@ class Result:
         return self.table("messages")
 
     @property
-    def flows(self) -> pd.DataFrame:
+    def pairs(self) -> pd.DataFrame:
         """One row a pair of ranks that exchanged messages."""
+        return self.table("pairs")
+
+    @property
+    def flows(self) -> pd.DataFrame:
+        """One row a flow of a list: its completion time, and what it would have been alone."""
         return self.table("flows")
 
     @property

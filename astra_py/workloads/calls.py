@@ -153,7 +153,9 @@ class CollectiveCall:
             raise self.error(f"the byte matrix holds integers, not {given.dtype}")
         if given.size and int(given.max()) > MOST_BYTES:
             raise self.error(f"an entry of the byte matrix is {int(given.max())} and above 2^50 (1 PiB)")
-        checked = np.array(given, dtype=np.int64)
+        # what nobody can change any more is shared, not copied: large jobs have few matrices in many calls
+        is_frozen = given.base is None and not given.flags.writeable and given.dtype == np.int64
+        checked = given if is_frozen else np.array(given, dtype=np.int64)
         if checked.size and int(checked.min()) < 0:
             src, dst = (int(i) for i in np.argwhere(checked < 0)[0])
             raise self.error(f"the byte matrix sends {int(checked[src, dst])} bytes from member {src} to member {dst}")

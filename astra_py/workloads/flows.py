@@ -118,6 +118,10 @@ class FlowList:
         """The same flows with other sizes; i64[f]."""
         return FlowList(self.src, self.dst, size_bytes, self.start_ps, self.source)
 
+    def later(self, delay_ps: int) -> FlowList:
+        """The same flows, each ``delay_ps`` later."""
+        return FlowList(self.src, self.dst, self.size_bytes, self.start_ps + delay_ps, self.source)
+
     def error(self, what: str) -> WorkloadError:
         """Make a WorkloadError that says where this list comes from."""
         return WorkloadError(f"{self.source}: {what}" if self.source else what)

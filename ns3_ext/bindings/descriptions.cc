@@ -94,6 +94,7 @@ ReadTemplate(const py::handle& object, const std::map<std::string, int32_t>& sha
 {
     TemplateDescription description;
     description.ranks = object.attr("ranks").cast<int32_t>();
+    description.isFlows = object.attr("is_flows").cast<bool>();
     description.notifyOn = ReadEnum(object, "notify_on", EdgeOn::ACKED);
     description.kind = ReadColumn<OpKind>(object, "kind");
     description.src = ReadColumn<int32_t>(object, "src");
@@ -189,6 +190,25 @@ FaultOf(const std::string& name)
                       "\" is none of drop_message, double_message, swap_sizes");
 }
 
+AnalyticModel
+AnalyticModelOf(const std::string& mode)
+{
+    if (mode == "loggp")
+    {
+        return AnalyticModel::LOGGP;
+    }
+    if (mode == "astra_sim")
+    {
+        return AnalyticModel::ASTRA_SIM;
+    }
+    if (mode == "astra_sim_congestion")
+    {
+        return AnalyticModel::ASTRA_SIM_CONGESTION;
+    }
+    throw ConfigError("analytic_mode: \"" + mode +
+                      "\" is none of loggp, astra_sim, astra_sim_congestion");
+}
+
 } // namespace
 
 ScheduleDescription
@@ -272,9 +292,17 @@ ReadOptions(const py::handle& object)
     RunOptions options;
     options.seed = object.attr("seed").cast<uint64_t>();
     options.endpointDelay = object.attr("endpoint_delay_ps").cast<TimePs>();
+    const py::object slowdown = object.attr("compute_slowdown");
+    options.computeSlowdown.numerator = slowdown.attr("numerator").cast<uint64_t>();
+    options.computeSlowdown.denominator = slowdown.attr("denominator").cast<uint64_t>();
+    if (options.computeSlowdown.numerator < options.computeSlowdown.denominator)
+    {
+        throw ConfigError("compute_slowdown: has to be at least 1");
+    }
     options.maxEvents = object.attr("max_events").cast<int64_t>();
     options.maxTime = object.attr("max_time_ps").cast<TimePs>();
     options.fault = FaultOf(object.attr("fault").cast<std::string>());
+    options.analyticModel = AnalyticModelOf(object.attr("analytic_mode").cast<std::string>());
     for (const char* attributes : {"attributes", "ns3_defaults"})
     {
         for (const auto& [name, value] : py::dict(object.attr(attributes)))

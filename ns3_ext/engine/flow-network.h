@@ -71,7 +71,8 @@ class FlowNetwork : public MessageNetwork
     /// Timers of the loop that will find nothing due.
     uint64_t IdleTimers() const
     {
-        return m_timers.size() - (m_shares->NextEnd() == NEVER_PS ? 0 : 1);
+        const bool isOneDue = !m_timers.empty() && m_shares->NextEnd() != NEVER_PS;
+        return m_timers.size() - (isOneDue ? 1 : 0);
     }
 
     /// How many rates were worked out, of all flows of a queue pair's way at once.

@@ -168,6 +168,12 @@ class FlowShares
         bool isBottleneck{false};
     };
 
+    /// What a rate of each flow puts on a channel.
+    static int64_t OnChannel(int64_t rate, uint64_t weight)
+    {
+        return static_cast<int64_t>((static_cast<Int128>(rate) * weight) >> WEIGHT_BITS);
+    }
+
     std::span<Use> UsesOf(const Bundle& bundle)
     {
         return std::span(m_uses).subspan(bundle.firstUse, bundle.uses);
@@ -182,9 +188,7 @@ class FlowShares
     static Target PopTarget(Bundle& bundle);
     static TimePs EndTime(const Share& share);
 
-    // flow-shares-filling.cc: sharing out.
-    int64_t Capacity(ShareId id) const;
-    void SettleClass(uint32_t classIndex, TimePs now);
+    // flow-shares-taking.cc: what a change reaches.
     void TakeChanged(const std::vector<BundleId>& changed, TimePs now);
     void TakeSqueezed(ShareId id, TimePs now);
     void Occupy(BundleId id);
@@ -194,6 +198,10 @@ class FlowShares
     void TakeBottleneck(ShareId id, TimePs now);
     void Touch(ShareId id, TimePs now);
     void TakeReached(TimePs now);
+
+    // flow-shares-filling.cc: sharing it out.
+    int64_t Capacity(ShareId id) const;
+    void SettleClass(uint32_t classIndex, TimePs now);
     void ListBundles();
     void Fill();
     void GiveRates(uint32_t number, int64_t level);

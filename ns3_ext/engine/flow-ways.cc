@@ -40,7 +40,9 @@ FlowWays::FlowWays(const PlatformDescription& platform,
                    uint64_t seed)
     : m_platform(platform),
       m_figures(figures),
-      m_routes(platform, seed)
+      m_routes(platform, seed),
+      m_coming(platform.Nodes(), 0),
+      m_isComing(platform.Nodes(), false)
 {
 }
 
@@ -161,54 +163,78 @@ FlowWays::AfterLastByte(const FlowWay& way, ByteCount size) const
     return after;
 }
 
-std::map<ChannelId, int64_t>
+FlowWays::Parts
 FlowWays::Split(const FlowWay& way, RankId src, RankId dst, int64_t amount)
 {
-    std::map<ChannelId, int64_t> parts;
-    std::vector<int64_t> weights;
-    if (way.isScaleUp)
+    return way.isScaleUp ? SplitOverWays(src, dst, amount) : SplitByHop(src, dst, amount);
+}
+
+FlowWays::Parts
+FlowWays::SplitOverWays(RankId src, RankId dst, int64_t amount)
+{
+    const std::vector<std::vector<ChannelId>> ways = m_routes.SpreadWays(src, dst);
+    std::vector<int64_t> rates;
+    for (const std::vector<ChannelId>& path : ways)
     {
-        const std::vector<std::vector<ChannelId>> ways = m_routes.SpreadWays(src, dst);
-        for (const std::vector<ChannelId>& path : ways)
+        BitRate slowest = m_platform.Rate(path.front());
+        for (const ChannelId channel : path)
         {
-            BitRate slowest = m_platform.Rate(path.front());
-            for (const ChannelId channel : path)
-            {
-                slowest = std::min(slowest, m_platform.Rate(channel));
-            }
-            weights.push_back(slowest);
+            slowest = std::min(slowest, m_platform.Rate(channel));
         }
-        Cut(amount, weights, [&](size_t i, int64_t part) {
-            for (const ChannelId channel : ways[i])
-            {
-                parts[channel] += part;
-            }
-        });
-        return parts;
+        rates.push_back(slowest);
     }
-    const bool isEven = m_platform.routing.kind == RoutingKind::SPRAY;
-    const NodeIndex end = m_platform.rankNode[dst];
-    std::map<NodeIndex, int64_t> coming;
-    const auto pass = [&](std::span<const ChannelId> nexts, int64_t sum, bool isEvenHere) {
-        weights.clear();
-        for (const ChannelId channel : nexts)
+    Parts parts;
+    Cut(amount, rates, [&](size_t i, int64_t part) {
+        for (const ChannelId channel : ways[i])
         {
-            weights.push_back(isEvenHere ? 1 : m_platform.Rate(channel));
+            parts.emplace_back(channel, part);
+        }
+    });
+    return parts;
+}
+
+FlowWays::Parts
+FlowWays::SplitByHop(RankId src, RankId dst, int64_t amount)
+{
+    const NodeIndex end = m_platform.rankNode[dst];
+    Parts parts;
+    std::vector<int64_t> weights;
+    std::vector<NodeIndex> here;
+    std::vector<NodeIndex> next;
+    const auto pass = [&](std::span<const ChannelId> channels, int64_t sum, bool isEven) {
+        weights.clear();
+        for (const ChannelId channel : channels)
+        {
+            weights.push_back(isEven ? 1 : m_platform.Rate(channel));
         }
         Cut(sum, weights, [&](size_t i, int64_t part) {
-            parts[nexts[i]] += part;
-            coming[m_platform.Receiver(nexts[i])] += part;
+            const NodeIndex node = m_platform.Receiver(channels[i]);
+            parts.emplace_back(channels[i], part);
+            if (!m_isComing[node])
+            {
+                m_isComing[node] = true;
+                next.push_back(node);
+            }
+            m_coming[node] += part;
         });
     };
     pass(m_routes.FirstChannels(src, dst), amount, false);
-    while (!coming.empty())
+    while (!next.empty())
     {
-        const std::map<NodeIndex, int64_t> here = std::exchange(coming, {});
-        for (const auto& [node, sum] : here)
+        here.swap(next);
+        next.clear();
+        for (const NodeIndex node : here)
         {
+            m_isComing[node] = false;
+        }
+        for (const NodeIndex node : here)
+        {
+            const int64_t sum = std::exchange(m_coming[node], 0);
             if (node != end)
             {
-                pass(m_routes.NextChannels(dst, node), sum, isEven);
+                pass(m_routes.NextChannels(dst, node),
+                     sum,
+                     m_platform.routing.kind == RoutingKind::SPRAY);
             }
         }
     }

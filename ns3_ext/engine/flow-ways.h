@@ -8,8 +8,8 @@
 #include "transport-figures.h"
 
 #include <cstdint>
-#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -54,6 +54,9 @@ class FlowWays
     /// What a flow puts on channels for each of its bytes, with full packets.
     std::vector<ChannelUse> UsesOf(const FlowWay& way, RankId src, RankId dst);
 
+    /// Largest payload of a packet.
+    uint32_t Payload(const FlowWay& way) const;
+
     /// Bytes that a message's flow has.
     ByteCount FlowBytes(const FlowWay& way, ByteCount size) const
     {
@@ -70,22 +73,28 @@ class FlowWays
      */
     TimePs AfterLastByte(const FlowWay& way, ByteCount size) const;
 
+    /// Channels and what goes over each.
+    using Parts = std::vector<std::pair<ChannelId, int64_t>>;
+
     /**
-     * What of an amount goes over which channel where packets of one message go several ways; what
-     * comes to a node leaves it.
+     * What of an amount goes over which channels where packets of one message go several ways: what
+     * comes to a node leaves it. The channels are the same ones, in the same order, for any amount.
      */
-    std::map<ChannelId, int64_t> Split(const FlowWay& way, RankId src, RankId dst, int64_t amount);
+    Parts Split(const FlowWay& way, RankId src, RankId dst, int64_t amount);
 
   private:
-    uint32_t Payload(const FlowWay& way) const;
     uint32_t PacketBytes(ChannelId channel, uint32_t size, bool isFirst) const;
     TimePs PacketTime(ChannelId channel, uint32_t size, bool isFirst) const;
     TimePs Latency(std::span<const ChannelId> path) const;
     void Describe(FlowWay& way) const;
+    Parts SplitOverWays(RankId src, RankId dst, int64_t amount);
+    Parts SplitByHop(RankId src, RankId dst, int64_t amount);
 
     const PlatformDescription& m_platform;
     const TransportFigures m_figures;
     RouteTable m_routes;
+    std::vector<int64_t> m_coming; ///< Per node, while an amount is split.
+    std::vector<bool> m_isComing;
 };
 
 } // namespace ns3

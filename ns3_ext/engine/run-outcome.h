@@ -7,6 +7,7 @@
 #include "../fabric/fabric.h"
 #include "../roce/queue-pair-watch.h"
 #include "../wire/capture-options.h"
+#include "compute-slowdown.h"
 #include "fault.h"
 #include "message-log.h"
 #include "operation-log.h"
@@ -26,14 +27,24 @@ namespace ns3
 /// How far a run is: time, events, finished operations, operations.
 using ProgressHook = std::function<void(TimePs, uint64_t, uint64_t, uint64_t)>;
 
+/// Which model of whole messages an AnalyticWorld has.
+enum class AnalyticModel : uint8_t
+{
+    LOGGP,
+    ASTRA_SIM,
+    ASTRA_SIM_CONGESTION,
+};
+
 /// What a run needs beside its subject; see astra_py.engines.base.EngineOptions.
 struct RunOptions
 {
     uint64_t seed{1};
     TimePs endpointDelay{0};
+    SlowdownFactor computeSlowdown;
     int64_t maxEvents{-1};
     TimePs maxTime{-1};
     Fault fault{Fault::NONE};
+    AnalyticModel analyticModel{AnalyticModel::LOGGP};
     std::map<std::string, std::string> ns3Defaults;
     CaptureOptions capture;
     WatchOptions watch;

@@ -45,7 +45,7 @@ def test_help_imports_nothing_heavy() -> None:
     ("arguments", "says"),
     [
         (["parms"], "did you mean 'params'?"),
-        (["xyzzy"], "Commands: run, collective, compare, inspect, convert, topology, headroom, params, doctor."),
+        (["xyzzy"], f"Commands: {', '.join(COMMANDS)}."),
         (["--nonsense"], "No such option"),
         (["params", "--nonsense"], "No such option"),
         (["params", "a", "b"], "unexpected extra argument"),

@@ -17,7 +17,11 @@ PRESET = "workload.preset=dlrm_s"
 
 BAD = {
     "kind unknown": (("workload.kind=dlmr",), "workload.kind: 'dlmr'", "did you mean 'dlrm'?", "'file' or 'dlrm'"),
-    "no model": ((DLRM,), "workload.file: missing", "astra2020, dlrm_a_net, dlrm_s"),
+    "no model": (
+        (DLRM,),
+        "workload.file: missing",
+        "astra2020, criteo_1tb_torchrec, criteo_terabyte, dlrm_a, dlrm_a_net, dlrm_f, dlrm_i, dlrm_s",
+    ),
     "preset unknown": ((DLRM, "workload.preset=dlrm_b"), "workload.preset: 'dlrm_b'", "did you mean 'dlrm_", "'none'"),
     "preset of a file job": (
         (PRESET, "workload.file=x"),
@@ -33,6 +37,27 @@ BAD = {
     "peak of 0": ((DLRM, PRESET, "workload.flops_efficiency=0"), "workload.flops_efficiency: 0", "above 0 to 1"),
     "above the peak": ((DLRM, PRESET, "workload.memory_efficiency=1.1"), "memory_efficiency: 1.1", "above 0 to 1"),
     "index order": ((DLRM, PRESET, "workload.index_exchange=prefetch"), "'prefetch'", "mean 'prefetched'?"),
+    "two batches": (
+        (DLRM, PRESET, "workload.local_batch=4", "workload.global_batch=64"),
+        "workload.global_batch: 64 beside workload.local_batch = 4",
+        "one of the two",
+    ),
+    "remainder of nothing": (
+        (DLRM, PRESET, "workload.remainder=drop"),
+        "workload.remainder: 'drop' would mean nothing with workload.global_batch = 'none'",
+        "only with a workload.global_batch",
+    ),
+    "remainder unknown": (
+        (DLRM, PRESET, "workload.global_batch=64", "workload.remainder=pad"),
+        "workload.remainder: 'pad'",
+        "'error' or 'spread' or 'drop'",
+    ),
+    "no micro-batch": ((DLRM, PRESET, "workload.micro_batches=0"), "workload.micro_batches: 0", "from 1 to 1024"),
+    "ordering of a file": (("workload.file=x", "workload.ordering=neo"), "workload.ordering: 'neo'", "kind = 'dlrm'"),
+    "ordering unknown": ((DLRM, PRESET, "workload.ordering=madmax"), "'madmax'", "did you mean 'mad_max'?"),
+    "bucket of nothing": ((DLRM, PRESET, "workload.bucket=0B"), "workload.bucket: '0B'", "'layer' or a size"),
+    "optimizer unknown": ((DLRM, PRESET, "workload.optimizer=adamw"), "'adamw'", "did you mean 'adam'?"),
+    "unit of a rate": ((DLRM, PRESET, "workload.host_memory_bandwidth=25"), "host_memory_bandwidth: 25", "a rate"),
     "unknown key": ((DLRM, PRESET, "workload.local_bach=3"), "workload.local_bach", "mean 'workload.local_batch'?"),
 }
 

@@ -34,7 +34,7 @@ CASES = [
     ("nic_policy=hash", "kind=zion", "platform.nic_policy: 'hash' would mean nothing with platform.kind = 'zion'"),
     ("nic_policy=stripes", "kind=zionex", "platform.nic_policy: 'stripes' is unknown; did you mean 'striped'"),
     ("pcie.rate=1GB/s", "kind=zionex nic_policy=pxn", "platform.pcie: .* would mean nothing .* NICs behind PCIe"),
-    ("accelerators_forward=true", "kind=zionex", "platform.accelerators_forward: .* 'fully_connected' or 'rail_only'"),
+    ("accelerators_forward=true", "kind=zionex", "accelerators_forward: .* 'fully_connected', 'rail_only' or 'file'"),
     ("scale_up.switch_rates=1Gbps,x", "kind=zionex", "platform.scale_up.switch_rates: 'x' .* 1 to 64 rates"),
     ("scale_up.switch_rates=" + ",".join(["1Gbps"] * 65), "kind=zionex", "switch_rates: .* are 65 rates"),
     ("scale_up.switch_rates=7", "kind=zionex", "switch_rates: 7 is not a list of rates"),

@@ -8,7 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from flow_cases import MB, PLAIN, Message, network, of_messages, run_messages, sent_us, star
+from astra_py.engines.base import EngineOptions, ExitReason
+from astra_py.engines.flow import FlowEngine
+from flow_cases import MB, PLAIN, Message, network, of_messages, run_messages, schedule_of, sent_us, star
 
 #: 1 MB alone at 100 Gb/s.
 ALONE_US = 80.0
@@ -133,3 +135,13 @@ def test_latencies_and_the_way_back() -> None:
     # a packet's 80 ns on the second link, and both links' delays
     assert columns.message_delivered_ps.tolist() == [81_098_000, 161_098_000]
     assert columns.message_acked_ps.tolist() == [82_087_000, 162_087_000]
+
+
+def test_a_limit_of_time_stops_flows_on_their_way() -> None:
+    platform, messages = star([100] * 3), [Message(0, 2, MB), Message(1, 2, 2 * MB)]
+    schedule, _ = schedule_of(3, messages)
+    columns = FlowEngine().run(schedule, platform, PLAIN, EngineOptions(max_time_ps=200_000_000))
+    assert columns.exit_reason == ExitReason.TIME_LIMIT
+    assert columns.message_sent_ps.tolist() == [160_000_000, -1]
+    assert columns.rank_received_payload_bytes.tolist() == [0, 0, MB]
+    assert any("message 1 from rank 1 to rank 2" in line and "on its way" in line for line in columns.waiting)

@@ -12,12 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from astra_py.api import one_collective
+from astra_py.collectives import algorithm_names
 from astra_py.config import load_scenario
 from astra_py.engines.base import EngineColumns
 from astra_py.engines.flow import FlowEngine
 from astra_py.engines.packet import PacketEngine
 from astra_py.platforms.platform import Platform
 from astra_py.results.result import Result
+from astra_py.workloads import COLLECTIVE_KINDS
+from collective_cases import CHOSEN_AT_ISSUE
 from flow_cases import MB, Message, network, run_messages, star
 from nic_cases import transport
 
@@ -88,7 +91,8 @@ def test_shares_of_a_slow_link_are_those_of_packets_in_turn() -> None:
 
 def run_of(engine: str, kind: str, size_bytes: int, *overrides: str) -> Result:
     keys = [f"engine={engine}", "transport.ack=out_of_band", "transport.congestion_control=none", *overrides]
-    return one_collective(load_scenario({}, keys), kind, size_bytes).run()
+    group = (0, 1) if kind == "sendrecv" else None
+    return one_collective(load_scenario({}, keys), kind, size_bytes, group).run()
 
 
 ZIONEX = ("platform.kind=zionex", "platform.ranks_per_leaf=16")
@@ -110,6 +114,22 @@ LEAF_SPINE = ("platform.kind=leaf_spine", "platform.ranks=8", "platform.ranks_pe
 def test_collectives_take_as_long_as_in_packets(kind: str, overrides: tuple[str, ...], tolerance: float) -> None:
     packet, flow = (run_of(engine, kind, 16 * MB, *overrides) for engine in ("packet", "flow"))
     assert flow.collectives["time_ps"][0] == pytest.approx(packet.collectives["time_ps"][0], rel=tolerance)
+
+
+#: Algorithms whose messages meet on links, where a switch serves packets as they come and not in equal parts.
+SHARING = {"ring_bidirectional": 0.03, "double_binary_tree": 0.04, "direct": 0.03, "bruck": 2e-3}
+ALGORITHMS = [
+    (kind, name) for kind in COLLECTIVE_KINDS for name in algorithm_names(kind) if name not in CHOSEN_AT_ISSUE
+]
+
+
+@pytest.mark.parametrize("platform", [("platform.ranks=8",), (*ZIONEX, "platform.accelerators_per_node=4")])
+@pytest.mark.parametrize(("kind", "algorithm"), ALGORITHMS)
+def test_every_algorithm_takes_as_long_as_in_packets(kind: str, algorithm: str, platform: tuple[str, ...]) -> None:
+    size = 0 if kind == "barrier" else 1 << 20
+    choice = (f"collective.{kind}={algorithm}", *platform)
+    packet, flow = (run_of(engine, kind, size, *choice).collectives["time_ps"][0] for engine in ("packet", "flow"))
+    assert flow == pytest.approx(packet, rel=SHARING.get(algorithm, 1e-3))
 
 
 @pytest.mark.parametrize("overrides", [("platform.ranks=5",), LEAF_SPINE, ("platform.kind=zionex",)])

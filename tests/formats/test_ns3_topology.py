@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from astra_py.config import load_scenario
-from astra_py.errors import TopologyError
+from astra_py.errors import ConfigError, TopologyError
 from astra_py.formats import NS3_TOPOLOGY, read, recognise
 from astra_py.platforms import NodeKind, Platform, build_platform
 from formats.mutations import FEW, MANY, survives
@@ -86,6 +86,10 @@ def test_a_scenario_names_one(tmp_path: Path) -> None:
     assert load_scenario(scenario.resolved()).resolved() == scenario.resolved()
     slow = load_scenario(scenario_file, ["platform.switch_latency=300ns"])
     assert build_platform(slow.platform).arrays().node_latency_ps.tolist() == [0, 300_000, 0, 0, 300_000, 0]
+    with pytest.raises(
+        ConfigError, match=r"platform\.file: '.*no\.txt' is not a file; allowed: the path of a platform"
+    ):
+        load_scenario(scenario_file, [f"platform.file={tmp_path / 'no.txt'}"])
     digest = scenario.digest
     _file(tmp_path, HPCC.replace("25Gbps", "50Gbps"))
     assert load_scenario(scenario_file).digest != digest

@@ -17,12 +17,12 @@ every_accelerator = pytest.mark.parametrize("name", accelerators())
 
 
 @pytest.mark.parametrize(
-    ("name", "dtype", "tera", "memory_GBps", "memory_GB", "scale_up_GBps"),
+    ("name", "dtype", "tera", "memory_GBps", "memory_GB", "scale_up_GBps", "pcie_GBps"),
     [
-        ("V100", "fp16", 125, 900, 32, 150),
-        ("A100-40", "tf32", 156, 1555, 40, 300),
-        ("A100-80", "bf16", 312, 2039, 80, 300),
-        ("H100", "fp8", 1979, 3350, 80, 450),
+        ("V100", "fp16", 125, 900, 32, 150, 16),
+        ("A100-40", "tf32", 156, 1555, 40, 300, 32),
+        ("A100-80", "bf16", 312, 2039, 80, 300, 32),
+        ("H100", "fp8", 1979, 3350, 80, 450, 64),
     ],
 )
 def test_figures(
@@ -32,12 +32,14 @@ def test_figures(
     memory_GBps: int,  # noqa: N803
     memory_GB: int,  # noqa: N803
     scale_up_GBps: int,  # noqa: N803
+    pcie_GBps: int,  # noqa: N803
 ) -> None:
     made = accelerator(name)
     assert made.peak_flops(dtype) == tera * 10**12
     assert made.memory_bandwidth_Bps == memory_GBps * 10**9
     assert made.memory_bytes == memory_GB * 10**9
     assert made.scale_up_rate_bps == 8 * scale_up_GBps * 10**9
+    assert made.host_link_bandwidth_Bps == pcie_GBps * 10**9
 
 
 @every_accelerator
@@ -74,4 +76,5 @@ def test_the_documentation_has_the_same_figures() -> None:
         peaks = [made.peak_flops_by_dtype.get(dtype) for dtype in ("fp32", "tf32", "fp16")]
         memory = f"{made.memory_bytes // 10**9} GB, {made.memory_bandwidth_Bps // 10**9:,} GB/s"
         cells = [*(f"{peak / 1e12:g} TFLOP/s" if peak else "" for peak in peaks), memory]
-        assert [cell.strip() for cell in row.split("|")] == [*cells, f"{made.scale_up_rate_bps // (8 * 10**9)} GB/s"]
+        links = (made.scale_up_rate_bps // 8, made.host_link_bandwidth_Bps)
+        assert [cell.strip() for cell in row.split("|")] == [*cells, *(f"{link // 10**9} GB/s" for link in links)]

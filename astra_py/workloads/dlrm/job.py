@@ -7,17 +7,29 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from astra_py.workloads.dlrm.account import model_note, plan_note, time_note, volume_note
+import numpy as np
+from numpy.typing import NDArray
+
+from astra_py.errors import ConfigError, WorkloadError
+from astra_py.workloads.dlrm.account import model_note, plan_note, scaling_note, time_note, volume_notes
+from astra_py.workloads.dlrm.batches import Batches, equal_batches, shared_batch
 from astra_py.workloads.dlrm.exchanges import Exchanges
+from astra_py.workloads.dlrm.memory import Memory, require_room
 from astra_py.workloads.dlrm.model import DlrmModel
+from astra_py.workloads.dlrm.plan import Plan
+from astra_py.workloads.dlrm.plan_files import PlanFile, read_plan_file
 from astra_py.workloads.dlrm.read import read_dlrm
-from astra_py.workloads.dlrm.shard import ShardingPlan, shard_table_wise
-from astra_py.workloads.dlrm.step_times import Roofline, StepTimes, fixed_times, roofline_times
-from astra_py.workloads.dlrm.training import dlrm_trace
+from astra_py.workloads.dlrm.roofline import Roofline, exact
+from astra_py.workloads.dlrm.sharders import Rates, find_plan, shard
+from astra_py.workloads.dlrm.sharders.rates import platform_rates
+from astra_py.workloads.dlrm.sharding import Sharding
+from astra_py.workloads.dlrm.step_times import StepTimes, dense_step_times, fixed_times, roofline_times
+from astra_py.workloads.dlrm.training import MicroBatch, dlrm_trace
 
 if TYPE_CHECKING:
     from astra_py.config import WorkloadConfig
     from astra_py.hardware import Accelerator
+    from astra_py.platforms import PlatformArrays
     from astra_py.workloads.trace import Trace
 
 __all__ = ["DlrmJob"]
@@ -32,81 +44,213 @@ class DlrmJob:
     config : the scenario's ``[workload]``, of kind ``"dlrm"``.
     ranks : number of ranks.
     accelerator : what each rank computes with.
+    platform : where the ranks are: who shares a machine, and at which rates they reach each other. Without one, each
+        rank has a machine of its own, and a search for a plan is not possible.
+    place : the platform's rank of each of the job's; its first ones where None.
     """
 
     config: WorkloadConfig
     ranks: int
     accelerator: Accelerator
+    platform: PlatformArrays | None = None
+    place: tuple[int, ...] | None = None
 
     @cached_property
     def model(self) -> DlrmModel:
-        """The model, with the scenario's local batch where it gives one.
+        """The model, with the largest batch of a rank where the scenario gives batches.
 
         Raises
         ------
-        WorkloadError : its file is not understood.
+        WorkloadError : its file is not understood, or its batch does not go by the ranks.
         """
-        model = read_dlrm(self.config.path)
-        if self.config.preset is not None:
-            model = replace(model, source=f"preset {self.config.preset}")
-        return model if self.config.local_batch is None else replace(model, local_batch=self.config.local_batch)
+        model = self._read
+        return replace(model, local_batch=int(self.batches.local.max()))
 
     @cached_property
-    def plan(self) -> ShardingPlan:
-        """Which rank holds which table.
+    def batches(self) -> Batches:
+        """Samples of each rank.
 
         Raises
         ------
-        WorkloadError : the tables do not fit.
+        WorkloadError : the global batch does not go by the ranks, or a rank's by the micro-batches.
         """
-        return shard_table_wise(self.model, self.ranks, self.accelerator.memory_bytes)
+        config, parts = self.config, self.config.micro_batches
+        if config.global_batch is not None:
+            return shared_batch(config.global_batch, self.ranks, config.remainder, parts)
+        return equal_batches(config.local_batch or self._read.local_batch, self.ranks, parts)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """Which rank holds which part of which table.
+
+        Raises
+        ------
+        WorkloadError : the tables do not fit, or the file of a plan is not understood.
+        """
+        config, memory = self.config, self.memory
+        if config.plan is not None:
+            require_room(self._plan_file.plan, memory)
+            return self._plan_file.plan
+        if config.sharder == "planner":
+            return find_plan(self.model, memory, self.rates, min_shard_dim=config.min_shard_dim)[0].plan
+        return shard(
+            self.model,
+            memory,
+            sharder=config.sharder,
+            sharding=Sharding(config.sharding),
+            min_shard_dim=config.min_shard_dim,
+        )
+
+    @cached_property
+    def _plan_file(self) -> PlanFile:
+        return read_plan_file(str(self.config.plan), self.model, self.ranks)
+
+    @property
+    def _sharder(self) -> str:
+        """How the plan was made, in a few words."""
+        if self.config.plan is not None:
+            return f"as {self.config.plan} says"
+        return {
+            "greedy": "costliest table first",
+            "karmarkar_karp": "by largest differencing",
+            "planner": "by the planner's closed forms",
+        }[self.config.sharder]
+
+    @cached_property
+    def memory(self) -> Memory:
+        """What the ranks have for tables."""
+        machines = np.arange(self.ranks, dtype=np.int32)
+        if self.platform is not None:
+            place = range(self.ranks) if self.place is None else self.place
+            _, number = np.unique(self.platform.rank_machine[list(place)], return_inverse=True)
+            machines = number.astype(np.int32)
+        return Memory(
+            hbm_bytes=self.accelerator.memory_bytes,
+            machines=machines,
+            host_bytes=self.config.host_memory,
+            optimizer=self.config.embedding_optimizer,
+            dense_optimizer=self.config.optimizer,
+        )
+
+    @cached_property
+    def rates(self) -> Rates:
+        """What a rank reaches, as sharders weigh it.
+
+        Raises
+        ------
+        WorkloadError : the job has no platform.
+        """
+        if self.platform is None:
+            raise WorkloadError(f"{self.model.source}: workload.sharder = 'planner' needs a platform")
+        roofline, efficiency = self._roofline, self.config.memory_efficiency
+        return platform_rates(
+            self.platform,
+            hbm_Bps=self.accelerator.memory_bandwidth_Bps * efficiency,
+            host_Bps=roofline.host_bandwidth_Bps * efficiency,
+        )
 
     @cached_property
     def times(self) -> StepTimes:
-        """Compute times of an iteration.
+        """Compute times of an iteration's whole batch.
 
         Raises
         ------
-        ConfigError : the accelerator cannot compute in the model's type.
+        ConfigError : the accelerator cannot compute in the model's type, or the model's file fixes times that the
+            scenario decides otherwise.
         """
-        if self.model.times is not None:
-            times = fixed_times(self.model.times, self.ranks)
-        else:
-            times = roofline_times(self.plan, self._roofline)
-        return times if self.config.compute_scale == 1 else times.scaled(self.config.compute_scale)
+        return self._times_of(self.batches.local)
+
+    @cached_property
+    def step_ps(self) -> dict[str, int]:
+        """Time of the optimiser's step on each dense layer, and on all data-parallel tables, in ps; see ``dlrm_trace``.
+
+        Raises
+        ------
+        ConfigError : the model's file fixes times that the scenario decides otherwise.
+        """
+        self._require_undecided()
+        times = dense_step_times(self.model, self.exchanges.replicated, self.config.optimizer, self._roofline)
+        return {name: round(time * exact(self.config.compute_scale)) for name, time in times.items()}
 
     @cached_property
     def exchanges(self) -> Exchanges:
-        """What the ranks send each other in an iteration."""
-        return Exchanges(self.plan, self.config.comm_scale)
+        """What the ranks send each other for an iteration's whole batch."""
+        return self._exchanges_of(self.batches.local)
 
     @cached_property
     def trace(self) -> Trace:
         """What every rank does."""
+        config = self.config
+        made: dict[bytes, MicroBatch] = {}
+        parts = self.batches.parts()
+        for part in parts:
+            if part.tobytes() not in made:
+                made[part.tobytes()] = MicroBatch(self._exchanges_of(part), self._times_of(part))
         return dlrm_trace(
             self.exchanges,
-            self.times,
-            iterations=self.config.iterations,
-            index_exchange=self.config.index_exchange,
+            [made[part.tobytes()] for part in parts],
+            iterations=config.iterations,
+            index_exchange=config.index_exchange,
+            ordering=config.ordering,
+            bucket_bytes=config.bucket,
+            step_ps=self.step_ps,
         )
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What was taken from the model and what follows from it, a sentence each, with units."""
         return (
-            model_note(self.model, self.ranks),
-            plan_note(self.exchanges, self.accelerator.memory_bytes),
-            volume_note(self.exchanges, self.config.index_exchange),
-            time_note(self.times, self._time_source),
+            model_note(self.model, self.batches),
+            plan_note(self.exchanges, self.accelerator.memory_bytes, self._sharder),
+            *(() if self.config.plan is None else self._plan_file.notes),
+            *volume_notes(self.exchanges, self.config.index_exchange),
+            time_note(self.times, self._time_source, self.config),
+            scaling_note(self.model, self.config),
         )
 
-    @property
+    @cached_property
+    def _read(self) -> DlrmModel:
+        """The model as its file has it."""
+        model = read_dlrm(self.config.path)
+        return model if self.config.preset is None else replace(model, source=f"preset {self.config.preset}")
+
+    @cached_property
     def _roofline(self) -> Roofline:
         return Roofline(
             accelerator=self.accelerator,
             flops_efficiency=self.config.flops_efficiency,
             memory_efficiency=self.config.memory_efficiency,
+            host_memory_bandwidth_Bps=self.config.host_memory_bandwidth // 8,
         )
+
+    def _exchanges_of(self, batch: NDArray[np.int64]) -> Exchanges:
+        return Exchanges(self.plan, self.config.comm_scale, batch, self.config.volumes)
+
+    def _times_of(self, batch: NDArray[np.int64]) -> StepTimes:
+        self._require_undecided()
+        if self.model.times is not None:
+            times = fixed_times(self.model.times, batch, self.model.local_batch)
+        else:
+            times = roofline_times(self.plan, self._roofline, batch, self.config.embedding_optimizer)
+            if self.config.interaction_time == "none":
+                none = np.zeros(self.ranks, dtype=np.int64)
+                times = replace(times, interaction_forward_ps=none, interaction_backward_ps=none)
+        return times if self.config.compute_scale == 1 else times.scaled(self.config.compute_scale)
+
+    def _require_undecided(self) -> None:
+        """Refuse what decides times where the model's file has them."""
+        if self.model.times is None:
+            return
+        for key, value, default in (
+            ("optimizer", self.config.optimizer, "none"),
+            ("embedding_optimizer", self.config.embedding_optimizer, "one_pass"),
+            ("interaction_time", self.config.interaction_time, "roofline"),
+        ):
+            if value != default:
+                raise ConfigError(
+                    f"workload.{key} = {value!r} would mean nothing: {self.model.source} fixes compute times; allowed: "
+                    f"{default!r}, or a description without [compute]"
+                )
 
     @property
     def _time_source(self) -> str:

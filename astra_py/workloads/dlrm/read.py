@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from astra_py.workloads.dlrm.model import (
     EmbeddingTable,
     LayerTimes,
 )
+from astra_py.workloads.dlrm.table_generator import DISTRIBUTIONS, Distribution, TableGenerator
+from astra_py.workloads.dlrm.table_statistics import read_table_statistics
 
 __all__ = ["read_dlrm"]
 
@@ -68,7 +71,7 @@ def read_dlrm(path: str | Path) -> DlrmModel:
         top=root.widths("top", least=1),
         interaction=root.take("interaction", Choice(*INTERACTIONS)),
         projection=root.take("projection", Count(least=1, most=_MOST)) if "projection" in tree else None,
-        tables=tuple(table for keys in root.list_of_tables("tables") for table in _read_tables(keys)),
+        tables=tuple(_all_tables(root, tree)),
         local_batch=root.take("local_batch", Count(least=1, most=_MOST)),
         dtypes=_read_dtypes(root.table("dtypes")),
         times=_read_times(root.table("compute")) if "compute" in tree else None,
@@ -114,6 +117,11 @@ class _Keys:
         self.known.append(key)
         return _Keys(self.path, key, self.values.get(key, {}))
 
+    def inner(self, key: str) -> _Keys:
+        """Take a table inside this one."""
+        self.known.append(key)
+        return _Keys(self.path, f"{self.prefix}.{key}", self.values.get(key, {}))
+
     def list_of_tables(self, key: str) -> list[_Keys]:
         """Take a list of tables, at least one."""
         values = self._list(key, f"one or more tables [[{key}]]")
@@ -147,8 +155,20 @@ class _Keys:
             raise self.error(key, f"{error}; allowed: {rule.allowed}") from None
 
 
+def _all_tables(root: _Keys, tree: Mapping[str, Any]) -> list[EmbeddingTable]:
+    """Read ``[[tables]]``, and draw those of ``[generator]``; one of the two at least."""
+    drawn = _read_generator(root.table("generator")).tables() if "generator" in tree else []
+    if "generator" in tree and "tables" not in tree:
+        return drawn
+    return [*(table for keys in root.list_of_tables("tables") for table in _read_tables(keys)), *drawn]
+
+
 def _read_tables(keys: _Keys) -> list[EmbeddingTable]:
-    """Read one ``[[tables]]``: ``count`` equal tables, numbered where there is more than one."""
+    """Read one ``[[tables]]``: a file of statistics, or ``count`` equal tables, numbered where there are several."""
+    if "file" in keys.values:
+        file = keys.take("file", Text("the path of a CSV file of tables"))
+        keys.close()
+        return read_table_statistics(keys.path.parent / file)
     name = keys.take("name", Text("a name"))
     count = keys.take("count", Count(least=1, most=_MOST), 1)
     figures = {
@@ -160,6 +180,44 @@ def _read_tables(keys: _Keys) -> list[EmbeddingTable]:
     keys.close()
     names = [name] if count == 1 else [f"{name}_{i}" for i in range(count)]
     return [EmbeddingTable(name=each, **figures) for each in names]
+
+
+def _read_generator(keys: _Keys) -> TableGenerator:
+    generator = TableGenerator(count=keys.take("count", Count(least=1, most=_MOST)))
+    drawn: dict[str, Any] = {
+        "seed": keys.take("seed", Count(), generator.seed),
+        "dtype": keys.take("dtype", _DTYPE, generator.dtype),
+    }
+    for key in ("rows", "pooling"):
+        if key in keys.values:
+            most = 2.0**40 if key == "rows" else float(_MOST)
+            drawn[key] = _read_distribution(keys.inner(key), most)
+    if "dims" in keys.values:
+        drawn["dims"] = keys.widths("dims", least=1)
+        if max(drawn["dims"]) > 2**16:
+            raise keys.error("dims", f"{max(drawn['dims'])} is too wide; allowed: up to {2**16}")
+    keys.known += ["rows", "pooling", "dims"]
+    keys.close()
+    return replace(generator, **drawn)
+
+
+def _read_distribution(keys: _Keys, most: float) -> Distribution:
+    """Read a distribution, with the figures that its kind has."""
+    kind = keys.take("distribution", Choice(*DISTRIBUTIONS))
+    positive = Number(least=0, most=most, is_least_allowed=False)
+    figures = {
+        "log_normal": {"mean": positive, "sigma": Number(least=0, most=10, is_least_allowed=False)},
+        "power_law": {"exponent": Number(least=0, most=100, is_least_allowed=False)},
+        "constant": {"mean": positive},
+    }[kind]
+    taken: dict[str, Any] = {key: keys.take(key, rule) for key, rule in figures.items()}
+    if kind != "constant":
+        taken["least"] = keys.take("least", positive, 1.0)
+        taken["most"] = keys.take("most", positive, most)
+        if taken["least"] > taken["most"]:
+            raise keys.error("least", f"{taken['least']:g} is above most = {taken['most']:g}; allowed: at most that")
+    keys.close()
+    return Distribution(kind=kind, **taken)
 
 
 def _read_dtypes(keys: _Keys) -> Dtypes:

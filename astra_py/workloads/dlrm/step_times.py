@@ -1,104 +1,91 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""How long each compute of a DLRM's iteration takes on an accelerator.
+"""How long each compute of a DLRM takes for one batch, on each rank.
 
-Roofline (Williams et al., 2009): work of F operations over D bytes of memory takes ``max(F / (peak x flops
-efficiency), D / (bandwidth x memory efficiency))``. What counts as work:
+What counts as work (:mod:`~astra_py.workloads.dlrm.roofline` makes times of it):
 
 - A dense layer with batch b, i inputs and o outputs: each of its three passes is one matrix product of 2 b i o
   operations that reads two of weights (i o), inputs (b i) and outputs (b o) and writes the third. The first bottom
   layer's input gradient is counted as every other, as ASTRA-SIM's DLRM and MAD-Max (ISCA 2024) count it.
-- Lookups are memory-bound: the bytes of all rows that all ranks' samples look up in the tables of the rank. The
-  update of these rows, after the backward all-to-all, moves the same bytes again. MAD-Max counts both so: its 9.10 ms
-  of embedding work in DLRM-A are two passes over 5.91 GB at 0.836 of 1,555 GB/s.
+- Lookups are memory-bound: the bytes of all rows that all ranks' samples look up in the shards of the rank, in the
+  memory that has the shard. Host memory is read over PCIe. The update of these rows, after the gradients have come,
+  moves what :mod:`~astra_py.workloads.dlrm.optimizers` says; by default the same bytes again. MAD-Max counts both so:
+  its 9.10 ms of embedding work in DLRM-A are two passes over 5.91 GB at 0.836 of 1,555 GB/s.
+- In data-parallel tables, a rank looks up for its own samples alone, and writes as many bytes of gradient.
 - The interaction reads all vectors of a sample and writes its result; a dot product takes 2 v^2 d operations a sample
   of v vectors of d elements. Backward, the same bytes move the other way, and a dot product takes twice as many.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from astra_py.units import INT64_MAX
 from astra_py.workloads.dlrm.dtypes import DTYPE_BYTES
-from astra_py.workloads.dlrm.model import ComputeTimes, DenseLayer, DlrmModel, LayerTimes
-from astra_py.workloads.dlrm.shard import ShardingPlan
+from astra_py.workloads.dlrm.model import ComputeTimes, DenseLayer, DlrmModel, EmbeddingTable, LayerTimes
+from astra_py.workloads.dlrm.optimizers import dense_step_bytes, row_update_bytes
+from astra_py.workloads.dlrm.plan import Plan
+from astra_py.workloads.dlrm.roofline import Roofline, exact
+from astra_py.workloads.dlrm.sharding import TIERS, Tier
 
-if TYPE_CHECKING:
-    from astra_py.hardware import Accelerator
+__all__ = ["PassTimes", "StepTimes", "dense_step_times", "fixed_times", "roofline_times"]
 
-__all__ = ["Roofline", "StepTimes", "fixed_times", "roofline_times"]
+I64 = NDArray[np.int64]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Roofline:
-    """An accelerator and the shares of its peaks that work reaches.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PassTimes:
+    """Compute times of a dense layer's three passes, in ps; each i64[ranks]."""
 
-    Attributes
-    ----------
-    accelerator : peaks by type and memory bandwidth.
-    flops_efficiency, memory_efficiency : the shares reached, above 0 and at most 1.
-    """
-
-    accelerator: Accelerator
-    flops_efficiency: float
-    memory_efficiency: float
-
-    def time_ps(self, flops: int, size_bytes: int, dtype: str) -> int:
-        """Time of ``flops`` operations in ``dtype`` over ``size_bytes`` of memory, in ps, rounded to nearest.
-
-        Raises
-        ------
-        ConfigError : there are operations to do and the accelerator has no peak for ``dtype``.
-        """
-        memory = size_bytes / (self.accelerator.memory_bandwidth_Bps * _exact(self.memory_efficiency))
-        if not flops:
-            return round(memory * 10**12)
-        arithmetic = flops / (self.accelerator.peak_flops(dtype) * _exact(self.flops_efficiency))
-        return round(max(arithmetic, memory) * 10**12)
+    forward_ps: I64
+    weight_gradient_ps: I64
+    input_gradient_ps: I64
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StepTimes:
-    """Compute times of an iteration, in ps.
+    """Compute times of one batch, in ps; all i64[ranks].
 
     Attributes
     ----------
-    lookup_ps, update_ps : i64[ranks]; they follow the tables that a rank holds.
-    interaction_forward_ps, interaction_backward_ps : the same on every rank.
-    bottom, top : by layer, the same on every rank.
+    lookup_ps, update_ps : they follow the shards that a rank holds.
+    replica_ps : of data-parallel tables: their lookup, and as long for their gradient; 0 where there are none.
+    interaction_forward_ps, interaction_backward_ps : they follow the rank's samples, as all below.
+    bottom, top : by layer.
     """
 
-    lookup_ps: NDArray[np.int64]
-    update_ps: NDArray[np.int64]
-    interaction_forward_ps: int
-    interaction_backward_ps: int
-    bottom: tuple[LayerTimes, ...]
-    top: tuple[LayerTimes, ...]
+    lookup_ps: I64
+    update_ps: I64
+    replica_ps: I64
+    interaction_forward_ps: I64
+    interaction_backward_ps: I64
+    bottom: tuple[PassTimes, ...]
+    top: tuple[PassTimes, ...]
 
     @property
-    def dense_ps(self) -> int:
+    def dense_ps(self) -> I64:
         """All three passes of both MLPs."""
-        return sum(
-            layer.forward_ps + layer.weight_gradient_ps + layer.input_gradient_ps for layer in (*self.bottom, *self.top)
-        )
+        passes = [(t.forward_ps, t.weight_gradient_ps, t.input_gradient_ps) for t in (*self.bottom, *self.top)]
+        total: I64 = np.sum(passes, axis=(0, 1))
+        return total
 
     def scaled(self, scale: float) -> StepTimes:
         """All times multiplied by ``scale``, rounded to nearest."""
-        exact = _exact(scale)
+        factor = exact(scale)
 
-        def each(times: NDArray[np.int64]) -> NDArray[np.int64]:
-            return np.array([round(int(time) * exact) for time in times], dtype=np.int64)
+        def each(times: I64) -> I64:
+            return _by_value(times, lambda time: round(time * factor))
 
-        def layers(times: tuple[LayerTimes, ...]) -> tuple[LayerTimes, ...]:
+        def layers(times: tuple[PassTimes, ...]) -> tuple[PassTimes, ...]:
             return tuple(
-                LayerTimes(
-                    forward_ps=round(time.forward_ps * exact),
-                    weight_gradient_ps=round(time.weight_gradient_ps * exact),
-                    input_gradient_ps=round(time.input_gradient_ps * exact),
+                PassTimes(
+                    forward_ps=each(time.forward_ps),
+                    weight_gradient_ps=each(time.weight_gradient_ps),
+                    input_gradient_ps=each(time.input_gradient_ps),
                 )
                 for time in times
             )
@@ -106,64 +93,151 @@ class StepTimes:
         return StepTimes(
             lookup_ps=each(self.lookup_ps),
             update_ps=each(self.update_ps),
-            interaction_forward_ps=round(self.interaction_forward_ps * exact),
-            interaction_backward_ps=round(self.interaction_backward_ps * exact),
+            replica_ps=each(self.replica_ps),
+            interaction_forward_ps=each(self.interaction_forward_ps),
+            interaction_backward_ps=each(self.interaction_backward_ps),
             bottom=layers(self.bottom),
             top=layers(self.top),
         )
 
 
-def fixed_times(times: ComputeTimes, ranks: int) -> StepTimes:
-    """Times that the model's file gives, the same on every rank."""
+def fixed_times(times: ComputeTimes, batch: I64, whole: int) -> StepTimes:
+    """Times that the model's file gives.
+
+    Parameters
+    ----------
+    times : as the file gives them, for a rank's whole batch.
+    batch : i64[ranks], samples of each rank.
+    whole : samples that the file's times are taken for; fewer take their share, rounded to nearest.
+    """
+
+    def each(time_ps: int) -> I64:
+        return _by_value(batch, lambda samples: round(Fraction(time_ps * samples, whole)))
+
+    def layers(given: tuple[LayerTimes, ...]) -> tuple[PassTimes, ...]:
+        return tuple(
+            PassTimes(
+                forward_ps=each(time.forward_ps),
+                weight_gradient_ps=each(time.weight_gradient_ps),
+                input_gradient_ps=each(time.input_gradient_ps),
+            )
+            for time in given
+        )
+
     return StepTimes(
-        lookup_ps=np.full(ranks, times.lookup_ps, dtype=np.int64),
-        update_ps=np.full(ranks, times.update_ps, dtype=np.int64),
-        interaction_forward_ps=times.interaction_forward_ps,
-        interaction_backward_ps=times.interaction_backward_ps,
-        bottom=times.bottom,
-        top=times.top,
+        lookup_ps=each(times.lookup_ps),
+        update_ps=each(times.update_ps),
+        replica_ps=np.zeros(len(batch), dtype=np.int64),
+        interaction_forward_ps=each(times.interaction_forward_ps),
+        interaction_backward_ps=each(times.interaction_backward_ps),
+        bottom=layers(times.bottom),
+        top=layers(times.top),
     )
 
 
-def roofline_times(plan: ShardingPlan, roofline: Roofline) -> StepTimes:
+def roofline_times(
+    plan: Plan, roofline: Roofline, batch: I64 | None = None, embedding_optimizer: str = "one_pass"
+) -> StepTimes:
     """Times that follow from the model, the plan and an accelerator.
+
+    Parameters
+    ----------
+    plan : who holds what.
+    roofline : the accelerator.
+    batch : i64[ranks], samples of each rank; the model's local batch where None.
+    embedding_optimizer : one of :data:`~astra_py.workloads.dlrm.optimizers.EMBEDDING_OPTIMIZERS`.
 
     Raises
     ------
     ConfigError : the accelerator has no peak for the model's ``dtypes.compute``.
+    WorkloadError : the rows that are looked up have more than 2^63 - 1 bytes.
     """
     model = plan.model
     compute = model.dtypes.compute
-    flops, size_bytes = _interaction_work(model)
-    lookup = [roofline.time_ps(0, int(rows), compute) for rows in plan.lookup_bytes]
+    batch = np.full(plan.ranks, model.local_batch) if batch is None else batch
+    row_bytes = plan.dims * plan.element_bytes
+    update_bytes = row_update_bytes(embedding_optimizer, plan.dims.astype(np.int64), plan.element_bytes)
+    asked = _lookups_of_all(plan, batch)
+    replicated = np.where(plan.is_data_parallel, row_bytes, 0)
+
+    def interaction(factor: int) -> I64:
+        def time(samples: int) -> int:
+            flops, size_bytes = _interaction_work(model, samples)
+            return roofline.time_ps(factor * flops, size_bytes, compute)
+
+        return _by_value(batch, time)
+
+    def layers(of: tuple[DenseLayer, ...]) -> tuple[PassTimes, ...]:
+        return tuple(_layer_times(model, layer, batch, roofline) for layer in of)
+
     return StepTimes(
-        lookup_ps=np.array(lookup, dtype=np.int64),
-        update_ps=np.array(lookup, dtype=np.int64),
-        interaction_forward_ps=roofline.time_ps(flops, size_bytes, compute),
-        interaction_backward_ps=roofline.time_ps(2 * flops, size_bytes, compute),
-        bottom=tuple(_layer_times(model, layer, roofline) for layer in model.bottom_layers),
-        top=tuple(_layer_times(model, layer, roofline) for layer in model.top_layers),
+        lookup_ps=_memory_ps(plan, asked, row_bytes, roofline),
+        update_ps=_memory_ps(plan, asked, update_bytes, roofline),
+        replica_ps=_by_value(
+            batch, lambda samples: roofline.tiers_ps(int(plan.per_rank(plan.lookups(samples) * replicated)[0]), 0)
+        ),
+        interaction_forward_ps=interaction(1),
+        interaction_backward_ps=interaction(2),
+        bottom=layers(model.bottom_layers),
+        top=layers(model.top_layers),
     )
 
 
-def _layer_times(model: DlrmModel, layer: DenseLayer, roofline: Roofline) -> LayerTimes:
-    batch = model.local_batch
+def dense_step_times(
+    model: DlrmModel, replicated: tuple[EmbeddingTable, ...], optimizer: str, roofline: Roofline
+) -> dict[str, int]:
+    """Time of the optimiser's step by the name of a dense layer or data-parallel table, in ps; empty where none."""
+    if optimizer == "none":
+        return {}
+    parts = [(layer.name, layer.weights, model.dtypes.weights) for layer in (*model.bottom_layers, *model.top_layers)]
+    parts += [(table.name, table.rows * table.dim, table.dtype) for table in replicated]
+    return {
+        name: roofline.tiers_ps(dense_step_bytes(optimizer, weights, DTYPE_BYTES[dtype]), 0)
+        for name, weights, dtype in parts
+    }
+
+
+def _lookups_of_all(plan: Plan, batch: I64) -> I64:
+    """i64[shards]: rows that all ranks' samples look up in each shard that is for all of them."""
+    total = np.zeros(len(plan.table), dtype=np.int64)
+    for samples, ranks in zip(*np.unique(batch, return_counts=True), strict=True):
+        total += plan.lookups(int(samples)) * ranks
+    return np.where(plan.is_data_parallel, 0, total)
+
+
+def _memory_ps(plan: Plan, lookups: I64, row_bytes: I64, roofline: Roofline) -> I64:
+    """i64[ranks]: time to move some bytes for each lookup of each shard, in the memories that have them."""
+    if (lookups.astype(np.float64) * row_bytes).max() > INT64_MAX:
+        raise plan.model.error(f"the tables' figures add up to more than 2^63 - 1 on {plan.ranks} ranks")
+    moved = lookups * row_bytes
+    is_host = plan.tier == TIERS.index(Tier.HOST)
+    sizes = (plan.per_rank(np.where(mask, moved, 0)).tolist() for mask in (~is_host, is_host))
+    return np.array([roofline.tiers_ps(own, host) for own, host in zip(*sizes, strict=True)], dtype=np.int64)
+
+
+def _layer_times(model: DlrmModel, layer: DenseLayer, batch: I64, roofline: Roofline) -> PassTimes:
     weight_bytes = layer.weights * DTYPE_BYTES[model.dtypes.weights]
-    activation_bytes = batch * (layer.inputs + layer.outputs) * DTYPE_BYTES[model.dtypes.activations]
-    time_ps = roofline.time_ps(2 * batch * layer.weights, weight_bytes + activation_bytes, model.dtypes.compute)
-    return LayerTimes(forward_ps=time_ps, weight_gradient_ps=time_ps, input_gradient_ps=time_ps)
+    sample_bytes = (layer.inputs + layer.outputs) * DTYPE_BYTES[model.dtypes.activations]
+
+    def time(samples: int) -> int:
+        flops, size_bytes = 2 * samples * layer.weights, weight_bytes + samples * sample_bytes
+        return roofline.time_ps(flops, size_bytes, model.dtypes.compute)
+
+    times = _by_value(batch, time)
+    return PassTimes(forward_ps=times, weight_gradient_ps=times, input_gradient_ps=times)
 
 
-def _interaction_work(model: DlrmModel) -> tuple[int, int]:
+def _interaction_work(model: DlrmModel, samples: int) -> tuple[int, int]:
     """Operations, and bytes of memory, of the interaction's forward pass."""
     dense = model.bottom[-1]
     elements = dense + model.sum_of_dims + model.interaction_width
-    size_bytes = model.local_batch * elements * DTYPE_BYTES[model.dtypes.activations]
+    size_bytes = samples * elements * DTYPE_BYTES[model.dtypes.activations]
     vectors = len(model.tables) + 1
-    flops = 2 * model.local_batch * vectors**2 * dense if model.interaction == "dot" else 0
+    flops = 2 * samples * vectors**2 * dense if model.interaction == "dot" else 0
     return flops, size_bytes
 
 
-def _exact(value: float) -> Fraction:
-    """Return the decimal number that was written, without its binary rounding."""
-    return Fraction(str(value))
+def _by_value(values: I64, function: Callable[[int], int]) -> I64:
+    """``function`` of each value; equal ones, of which there are few different, are worked out once."""
+    different, which = np.unique(values, return_inverse=True)
+    return np.array([function(int(value)) for value in different], dtype=np.int64)[which]

@@ -1,58 +1,87 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A DLRM's training loop as Neo runs it (Mudigere et al., ISCA 2022, section 4): which compute waits for what.
+"""A DLRM's training loop: which compute waits for what, micro-batch by micro-batch.
 
-Each rank has one compute stream and runs it in this order; collectives run beside it:
+Each rank has one compute stream and runs it in this order; collectives run beside it. As Neo has it (Mudigere et al.,
+ISCA 2022, section 4):
 
-- *Forward*. Indices go to the tables' owners; the lookup waits for them. The all-to-all of pooled vectors is issued
-  right after the lookup, at highest priority, and overlaps with the bottom MLP; the interaction waits for both. Each
-  dense layer first waits for the all-reduce of its own weights of the iteration before.
+- *Forward*. Indices go to the tables' owners; the lookup waits for them. The exchanges of pooled vectors are issued
+  right after the lookup, at highest priority, and overlap with the bottom MLP; the interaction waits for both. Each
+  dense layer first waits for the all-reduce of its own weights of the iteration before, and takes the optimiser's
+  step.
 - *Backward*. From the last top layer to the first: weight gradient, its all-reduce issued and not waited for, then
-  input gradient. After the interaction's gradient, the all-to-all of the vectors' gradients is issued at highest
-  priority and overlaps with the bottom MLP's backward pass, in the same manner. The update of the tables waits for it
+  input gradient. After the interaction's gradient, the exchanges of the vectors' gradients are issued at highest
+  priority and overlap with the bottom MLP's backward pass, in the same manner. The update of the tables waits for them
   and comes last: on one stream anywhere earlier it would hold up the bottom MLP until the gradients are there.
+
+Of several micro-batches, each one's lookup goes before the dense work of the one before it, so that its exchanges
+overlap with that work; dense gradients are added up and reduced after the last one; all updates of tables come at the
+end, since all micro-batches train the same weights.
 
 With ``index_exchange = "prefetched"``, an iteration's indices go out during the top MLP's forward pass of the one
 before, as Neo has it, and only the first iteration waits for the whole of them; with ``"none"`` they are with the
-tables' owners from the start, as in models that leave them out (MAD-Max; ASTRA-SIM's DLRM). The optimiser's step on
-dense weights takes no time.
+tables' owners from the start, as in models that leave them out (MAD-Max; ASTRA-SIM's DLRM). Indices are those of all
+micro-batches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.errors import WorkloadError
 from astra_py.workloads.astra_text import PASSES
-from astra_py.workloads.calls import MAX_PRIORITY, CollectiveCall
+from astra_py.workloads.dlrm.buckets import Gradient, buckets
+from astra_py.workloads.dlrm.communication import Communication, VectorExchange
 from astra_py.workloads.dlrm.exchanges import Exchanges
-from astra_py.workloads.dlrm.model import DenseLayer, LayerTimes
-from astra_py.workloads.dlrm.step_times import StepTimes
+from astra_py.workloads.dlrm.model import DenseLayer
+from astra_py.workloads.dlrm.ordering import ORDERINGS, Ordering
+from astra_py.workloads.dlrm.step_times import PassTimes, StepTimes
 from astra_py.workloads.trace import Trace
 from astra_py.workloads.trace_builder import Ids, TraceBuilder
 
-__all__ = ["dlrm_trace"]
+__all__ = ["INDEX_EXCHANGES", "REPLICAS", "MicroBatch", "dlrm_trace"]
 
 FORWARD, INPUT_GRADIENT, WEIGHT_GRADIENT = PASSES
 
 INDEX_EXCHANGES = ("in_step", "prefetched", "none")
 
-#: Indices go after vectors and gradients, which are waited for, and before all-reduces, which have until the next
-#: iteration.
-INDEX_PRIORITY = MAX_PRIORITY - 1
+#: What the gradients of data-parallel tables are called together: they are ready at the same time.
+REPLICAS = "replicas"
 
 
-def dlrm_trace(exchanges: Exchanges, times: StepTimes, *, iterations: int, index_exchange: str = "in_step") -> Trace:
-    """Return the Trace of some iterations; every collective spans all ranks.
+@dataclass(frozen=True)
+class MicroBatch:
+    """What one batch of samples sends, and how long it takes."""
+
+    exchanges: Exchanges
+    times: StepTimes
+
+
+def dlrm_trace(
+    exchanges: Exchanges,
+    micro_batches: Sequence[MicroBatch],
+    *,
+    iterations: int,
+    index_exchange: str = "in_step",
+    ordering: str = "neo",
+    bucket_bytes: int | None = None,
+    step_ps: Mapping[str, int] | None = None,
+) -> Trace:
+    """Return the Trace of some iterations.
 
     Parameters
     ----------
-    exchanges : what is sent, by the sharding plan.
-    times : what computes take.
+    exchanges : of an iteration's whole batch.
+    micro_batches : the parts of that batch, at least one.
     iterations : number of training iterations, at least 1.
     index_exchange : ``"in_step"``, ``"prefetched"`` or ``"none"``.
+    ordering : one of :data:`~astra_py.workloads.dlrm.ordering.ORDERINGS`.
+    bucket_bytes : bytes of gradients that are reduced together; None for those of a layer.
+    step_ps : time of the optimiser's step by the name of a dense layer, or of :data:`REPLICAS`; none where it takes no
+        time.
 
     Raises
     ------
@@ -63,103 +92,173 @@ def dlrm_trace(exchanges: Exchanges, times: StepTimes, *, iterations: int, index
     if index_exchange not in INDEX_EXCHANGES:
         allowed = ", ".join(INDEX_EXCHANGES)
         raise WorkloadError(f"{exchanges.model.source}: index_exchange = {index_exchange!r}; allowed: {allowed}")
-    loop = _Loop(exchanges, times)
-    indices: Ids | None = None
+    loop = _Loop(exchanges, micro_batches, ORDERINGS[ordering], bucket_bytes, step_ps or {})
+    sent: list[Ids] | None = None
     for iteration in range(iterations):
-        if indices is None and index_exchange != "none":
-            indices = loop.send_indices(iteration)
-        vectors = loop.look_up(iteration, indices)
-        loop.interact(iteration, vectors)
+        if sent is None and index_exchange != "none":
+            sent = loop.send_indices(iteration)
         is_next_sent = index_exchange == "prefetched" and iteration + 1 < iterations
-        indices = loop.send_indices(iteration + 1) if is_next_sent else None
-        loop.learn(iteration)
+        sent = loop.iterate(iteration, sent or [], is_next_sent)
     return loop.build.build()
 
 
 class _Loop:
-    """The loop's state: the last compute of each rank, and what the next iteration has to wait for."""
+    """The loop's state: the last compute of each rank, and what the next one has to wait for."""
 
-    def __init__(self, exchanges: Exchanges, times: StepTimes) -> None:
+    def __init__(
+        self,
+        exchanges: Exchanges,
+        micro_batches: Sequence[MicroBatch],
+        ordering: Ordering,
+        bucket_bytes: int | None,
+        step_ps: Mapping[str, int],
+    ) -> None:
         model = exchanges.model
-        self.exchanges = exchanges
-        self.times = times
         self.build = TraceBuilder(exchanges.plan.ranks)
+        self.way = Communication(self.build, model.source, ordering.communication_stream)
         self.all_ranks = np.arange(exchanges.plan.ranks)
-        self.bottom = list(zip(model.bottom_layers, times.bottom, strict=True))
-        self.top = list(zip(model.top_layers, times.top, strict=True))
-        self.matrices = {
-            "embedding.indices": exchanges.indices(),
-            "embedding.pooled": exchanges.pooled(),
-            "embedding.gradients": exchanges.gradients(),
-        }
+        self.layers = {"bottom": model.bottom_layers, "top": model.top_layers}
+        self.has_replicas = bool(exchanges.replicated)
+        self.index_dtype = model.dtypes.indices
+        self.index_matrix = exchanges.indices()
+        self.index_matrix.flags.writeable = False
+        self.times = [micro_batch.times for micro_batch in micro_batches]
+        self.vectors = _vector_exchanges(micro_batches)
+        self.ordering = ordering
+        self.closes = {bucket.gradients[-1].name: bucket for bucket in buckets(_gradients(exchanges), bucket_bytes)}
+        self.step_ps = step_ps
         self.last: Ids | None = None
         self.is_reduced: dict[str, Ids] = {}
+        self.before_next: list[Ids] = []
 
-    def send_indices(self, iteration: int) -> Ids:
+    def send_indices(self, iteration: int) -> list[Ids]:
         """Issue the all-to-all of an iteration's indices."""
-        dtype = self.exchanges.model.dtypes.indices
-        return self.exchange("embedding.indices", iteration, FORWARD, dtype, INDEX_PRIORITY)
+        return self.way.send_indices(self.index_matrix, self.index_dtype, iteration, self.last)
 
-    def look_up(self, iteration: int, indices: Ids | None) -> Ids:
-        """Look up and pool, and issue the all-to-all of the pooled vectors."""
-        self.compute("embedding.lookup", self.times.lookup_ps, iteration, FORWARD, after=indices)
-        dtype = self.exchanges.model.dtypes.forward_all_to_all
-        return self.exchange("embedding.pooled", iteration, FORWARD, dtype, MAX_PRIORITY)
+    def iterate(self, iteration: int, indices: list[Ids], is_next_sent: bool) -> list[Ids] | None:
+        """Add an iteration; the end of the next one's indices where they are sent in it."""
+        count = len(self.times)
+        sent: list[Ids] | None = None
+        vectors = [self.look_up(0, iteration, indices)]
+        gradients: list[list[Ids]] = []
+        for part, times in enumerate(self.times):
+            if part + 1 < count:
+                vectors.append(self.look_up(part + 1, iteration, indices))
+            self.forward("bottom", part, iteration)
+            self.compute("interaction.forward", part, times.interaction_forward_ps, iteration, FORWARD, vectors[part])
+            if part == 0 and is_next_sent:
+                sent = self.send_indices(iteration + 1)
+            self.forward("top", part, iteration)
+            self.backward("top", part, iteration)
+            self.compute("interaction.backward", part, times.interaction_backward_ps, iteration, INPUT_GRADIENT)
+            gradients.append(self.send_gradients(part, iteration))
+            self.backward("bottom", part, iteration)
+        for part, times in enumerate(self.times):
+            self.compute("embedding.update", part, times.update_ps, iteration, WEIGHT_GRADIENT, gradients[part])
+        if self.ordering.is_iteration_whole:
+            self.before_next = list({id(end): end for end in self.is_reduced.values()}.values())
+        return sent
 
-    def interact(self, iteration: int, vectors: Ids) -> None:
-        """Forward through the bottom MLP and the interaction."""
-        self.forward(self.bottom, iteration)
-        self.compute("interaction.forward", self.times.interaction_forward_ps, iteration, FORWARD, after=vectors)
+    def look_up(self, part: int, iteration: int, indices: list[Ids]) -> list[Ids]:
+        """Look up and pool, and issue the exchanges of the pooled vectors; their ends."""
+        times = self.times[part]
+        after = [*indices, *self.before_next]
+        self.before_next = []
+        looked_up = self.compute("embedding.lookup", part, times.lookup_ps, iteration, FORWARD, after)
+        ends = self.vectors[part].forward(self.way, self.suffix(part), iteration, looked_up)
+        if self.has_replicas:
+            after = self.stepped(REPLICAS, iteration)
+            self.compute(f"{REPLICAS}.lookup", part, times.replica_ps, iteration, FORWARD, after)
+        return ends
 
-    def learn(self, iteration: int) -> None:
-        """Forward through the top MLP, backward through everything, and update the tables."""
-        self.forward(self.top, iteration)
-        self.backward(self.top, iteration)
-        self.compute("interaction.backward", self.times.interaction_backward_ps, iteration, INPUT_GRADIENT)
-        dtype = self.exchanges.model.dtypes.backward_all_to_all
-        gradients = self.exchange("embedding.gradients", iteration, INPUT_GRADIENT, dtype, MAX_PRIORITY)
-        self.backward(self.bottom, iteration)
-        self.compute("embedding.update", self.times.update_ps, iteration, WEIGHT_GRADIENT, after=gradients)
+    def send_gradients(self, part: int, iteration: int) -> list[Ids]:
+        """Issue the exchanges of the vectors' gradients, and those of data-parallel tables; the ends of the former."""
+        assert self.last is not None
+        ends = self.vectors[part].backward(self.way, self.suffix(part), iteration, self.last)
+        if self.has_replicas:
+            self.compute(f"{REPLICAS}.gradient", part, self.times[part].replica_ps, iteration, WEIGHT_GRADIENT)
+            self.reduce(REPLICAS, part, iteration)
+        return ends
 
-    def forward(self, layers: Sequence[tuple[DenseLayer, LayerTimes]], iteration: int) -> None:
-        for layer, time in layers:
-            reduced = self.is_reduced.get(layer.name)
-            self.compute(f"{layer.name}.forward", time.forward_ps, iteration, FORWARD, after=reduced)
+    def forward(self, which: str, part: int, iteration: int) -> None:
+        """Forward through an MLP."""
+        for layer, time in self.layers_of(which, part):
+            after = self.stepped(layer.name, iteration)
+            self.compute(f"{layer.name}.forward", part, time.forward_ps, iteration, FORWARD, after)
 
-    def backward(self, layers: Sequence[tuple[DenseLayer, LayerTimes]], iteration: int) -> None:
-        for layer, time in reversed(layers):
-            name = f"{layer.name}.weight_gradient"
-            self.compute(name, time.weight_gradient_ps, iteration, WEIGHT_GRADIENT)
-            call = CollectiveCall(
-                name=name,
-                kind="all_reduce",
-                group=tuple(range(len(self.all_ranks))),
-                size_bytes=self.exchanges.dense(layer),
-                dtype=self.exchanges.model.dtypes.weights,
-                iteration=iteration,
-                source=self.exchanges.model.source,
-            )
-            self.is_reduced[layer.name] = self.build.collective(call, after=self.last, phase=WEIGHT_GRADIENT)
-            self.compute(f"{layer.name}.input_gradient", time.input_gradient_ps, iteration, INPUT_GRADIENT)
+    def backward(self, which: str, part: int, iteration: int) -> None:
+        """Backward through an MLP, and reduce its gradients as they are ready."""
+        for layer, time in reversed(self.layers_of(which, part)):
+            name = layer.name
+            self.compute(f"{name}.weight_gradient", part, time.weight_gradient_ps, iteration, WEIGHT_GRADIENT)
+            if not self.ordering.is_reduced_after_both:
+                self.reduce(name, part, iteration)
+            self.compute(f"{name}.input_gradient", part, time.input_gradient_ps, iteration, INPUT_GRADIENT)
+            if self.ordering.is_reduced_after_both:
+                self.reduce(name, part, iteration)
+
+    def reduce(self, name: str, part: int, iteration: int) -> None:
+        """Issue the all-reduce of the bucket that this gradient closes, after the last micro-batch."""
+        bucket = self.closes.get(name)
+        if bucket is None or part + 1 < len(self.times):
+            return
+        end = self.way.reduce(bucket, iteration, self.last)
+        self.is_reduced.update((gradient.name, end) for gradient in bucket.gradients)
+
+    def stepped(self, name: str, iteration: int) -> list[Ids]:
+        """What the first use of some weights in an iteration waits for; the optimiser's step goes before it."""
+        end = self.is_reduced.pop(name, None)
+        if end is None:
+            return []
+        if name not in self.step_ps:
+            return [end]
+        self.compute(f"{name}.step", 0, self.step_ps[name], iteration, WEIGHT_GRADIENT, [end])
+        return []
 
     def compute(
-        self, name: str, duration_ps: int | NDArray[np.int64], iteration: int, phase: str, after: Ids | None = None
-    ) -> None:
+        self,
+        name: str,
+        part: int,
+        duration_ps: int | NDArray[np.int64],
+        iteration: int,
+        phase: str,
+        after: Sequence[Ids] = (),
+    ) -> Ids:
         """Add the next compute of every rank, in program order and after what it needs."""
         self.last = self.build.compute(
-            self.all_ranks, duration_ps, name=name, after=[self.last, after], iteration=iteration, phase=phase
-        )
-
-    def exchange(self, name: str, iteration: int, phase: str, dtype: str, priority: int) -> Ids:
-        """Issue an all-to-all-v after the last compute; its end."""
-        call = CollectiveCall(
-            name=name,
-            kind="all_to_all_v",
-            group=tuple(range(len(self.all_ranks))),
-            matrix=self.matrices[name],
-            dtype=dtype,
-            priority=priority,
+            self.all_ranks,
+            duration_ps,
+            name=name + self.suffix(part),
+            after=[self.last, *after],
             iteration=iteration,
-            source=self.exchanges.model.source,
+            phase=phase,
         )
-        return self.build.collective(call, after=self.last, phase=phase)
+        return self.last
+
+    def layers_of(self, which: str, part: int) -> list[tuple[DenseLayer, PassTimes]]:
+        """Return an MLP's layers and their times."""
+        times = self.times[part]
+        return list(zip(self.layers[which], times.bottom if which == "bottom" else times.top, strict=True))
+
+    def suffix(self, part: int) -> str:
+        """What tells a micro-batch's names apart, where there are several."""
+        return f"_{part}" if len(self.times) > 1 else ""
+
+
+def _gradients(exchanges: Exchanges) -> list[Gradient]:
+    """Gradients that are the same on every rank, in the order in which they become ready."""
+    model = exchanges.model
+    bottom, top = (
+        [Gradient(layer.name, exchanges.dense(layer), model.dtypes.weights) for layer in reversed(layers)]
+        for layers in (model.bottom_layers, model.top_layers)
+    )
+    tables = exchanges.replicated
+    dtypes = sorted({table.dtype for table in tables})
+    replicas = [Gradient(REPLICAS, sum(map(exchanges.replica, tables)), "+".join(dtypes))] if tables else []
+    return [*top, *replicas, *bottom]
+
+
+def _vector_exchanges(micro_batches: Sequence[MicroBatch]) -> list[VectorExchange]:
+    """Exchanges by micro-batch; equal ones are one, so that their calls share matrices."""
+    made = {id(micro_batch): VectorExchange(micro_batch.exchanges) for micro_batch in micro_batches}
+    return [made[id(micro_batch)] for micro_batch in micro_batches]

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from astra_py.errors import ConfigError
-from astra_py.workloads.dlrm import Roofline, roofline_times, shard_table_wise
+from astra_py.hardware import Accelerator, accelerator
+from astra_py.workloads.dlrm import Roofline, Sharding, fixed_times, roofline_times, shard_table_wise
 from dlrm_cases import A100, SMALL, job
+from plan_cases import even_rows, plan_of
 
 IDEAL = Roofline(accelerator=A100, flops_efficiency=1.0, memory_efficiency=1.0)
 FITTED = Roofline(accelerator=A100, flops_efficiency=0.705, memory_efficiency=0.836)
@@ -30,11 +32,12 @@ def test_a_dense_layer_by_hand() -> None:
     # 40 x 4 weights and 10 samples of 40 + 4 activations, 4 B each: memory-bound
     memory_ps = (40 * 4 + 10 * 44) * 4 / (1555e9 * 0.836) * 1e12
     assert memory_ps > 2 * 10 * 40 * 4 / (156e12 * 0.705) * 1e12
-    assert times.top[0].forward_ps == times.top[0].weight_gradient_ps == times.top[0].input_gradient_ps
-    assert times.top[0].forward_ps == round(memory_ps)
+    top = times.top[0]
+    for each in (top.forward_ps, top.weight_gradient_ps, top.input_gradient_ps):
+        assert each.tolist() == [round(memory_ps)] * 2
     # concatenation: 8 + 32 elements in, 40 out
-    assert times.interaction_forward_ps == times.interaction_backward_ps
-    assert times.interaction_forward_ps == round(10 * 80 * 4 / (1555e9 * 0.836) * 1e12)
+    for each in (times.interaction_forward_ps, times.interaction_backward_ps):
+        assert each.tolist() == [round(10 * 80 * 4 / (1555e9 * 0.836) * 1e12)] * 2
 
 
 def test_a_dot_product_computes() -> None:
@@ -59,13 +62,14 @@ def test_lookups_of_dlrm_a_net_on_128_gpus() -> None:
 
 
 def test_dense_layers_of_dlrm_a_net_take_the_published_time() -> None:
-    assert round(job(128, preset="dlrm_a_net").times.dense_ps / 1e9, 2) == 8.91
+    dense = job(128, preset="dlrm_a_net").times.dense_ps
+    assert np.round(dense / 1e9, 2).tolist() == [8.91] * 128
 
 
 def test_times_of_a_file_are_taken_as_they_are() -> None:
     one = job(4, preset="astra2020")
     dense = 19_020 + 19_014 + 13_644 - 900  # ns: the file's three passes without the embedding's
-    assert one.times.dense_ps == dense * 1000
+    assert one.times.dense_ps.tolist() == [dense * 1000] * 4
     assert one.times.lookup_ps.tolist() == [300_000] * 4
     assert one.times.update_ps.tolist() == [600_000] * 4
 
@@ -77,6 +81,72 @@ def test_scale() -> None:
     assert twice.interaction_forward_ps == pytest.approx(2.5 * once.interaction_forward_ps, abs=1)
     assert twice.interaction_backward_ps == pytest.approx(2.5 * once.interaction_backward_ps, abs=1)
     assert twice.dense_ps == pytest.approx(2.5 * once.dense_ps, abs=20)
+
+
+def in_host_memory(made: Accelerator, share: int | None) -> Roofline:
+    return replace(FITTED, accelerator=made, host_memory_bandwidth_Bps=share)
+
+
+def test_lookups_in_host_memory_cross_pcie() -> None:
+    # on rank 0 of 2: table a of 30 lookups in rows of 16 B, for the 20 samples of both ranks
+    ways = [Sharding.TABLE_WISE] * 3
+    plan = plan_of(SMALL, 2, ways, [(0, 0), (1, 1), (2, 1)], host=True)
+    size = 2 * 30 * 16
+    for made, share, rate in (
+        (A100, 25 * 10**9, 25e9),  # the host's memory is slower than PCIe 4.0
+        (A100, 40 * 10**9, 32e9),
+        (A100, None, 32e9),
+        (replace(A100, host_link_bandwidth_Bps=accelerator("V100").host_link_bandwidth_Bps), 25 * 10**9, 16e9),
+        (accelerator("H100"), 100 * 10**9, 64e9),
+    ):
+        times = roofline_times(plan, in_host_memory(made, share))
+        assert times.lookup_ps[0] == times.update_ps[0] == round(size / (rate * 0.836) * 1e12)
+    own = roofline_times(plan_of(SMALL, 2, ways, [(0, 0), (1, 1), (2, 1)]), FITTED)
+    assert own.lookup_ps[0] == round(size / (1555e9 * 0.836) * 1e12)
+
+
+def test_both_memories_one_after_the_other() -> None:
+    ways = [Sharding.TABLE_WISE] * 3
+    shards = [(0, 0), (1, 1), (2, 0)]
+    own, host = (plan_of(SMALL, 2, ways, shards, host=is_host) for is_host in (False, True))
+    mixed = replace(own, tier=np.array([1, 0, 0]))
+    at = in_host_memory(A100, 25 * 10**9)
+    a = roofline_times(host, at).lookup_ps[0] * 30 / 80
+    c = roofline_times(own, at).lookup_ps[0] * 50 / 80
+    assert roofline_times(mixed, at).lookup_ps[0] == pytest.approx(a + c, abs=2)
+
+
+def test_shards_of_a_table_look_up_what_the_table_does() -> None:
+    rows = plan_of(SMALL, 2, [Sharding.ROW_WISE] * 3, [each for t in range(3) for each in even_rows(t, 1000, (0, 1))])
+    whole = plan_of(SMALL, 2, [Sharding.TABLE_WISE] * 3, [(0, 0), (1, 0), (2, 0)])
+    assert roofline_times(rows, FITTED).lookup_ps.sum() == pytest.approx(
+        roofline_times(whole, FITTED).lookup_ps[0], abs=2
+    )
+    replicas = roofline_times(plan_of(SMALL, 2, [Sharding.DATA_PARALLEL] * 3, []), FITTED)
+    assert replicas.lookup_ps.tolist() == replicas.update_ps.tolist() == [0, 0]
+    # of one rank's samples alone
+    assert replicas.replica_ps.tolist() == pytest.approx([roofline_times(whole, FITTED).lookup_ps[0] / 2] * 2, abs=1)
+
+
+def test_a_rank_with_more_samples_takes_longer() -> None:
+    plan = shard_table_wise(SMALL, 2, 2**40)
+    times = roofline_times(plan, FITTED, np.array([20, 10]))
+    once, twice = (roofline_times(plan, FITTED, np.array([b, b])) for b in (10, 20))
+    assert times.top[0].forward_ps.tolist() == [twice.top[0].forward_ps[0], once.top[0].forward_ps[1]]
+    assert times.interaction_forward_ps.tolist() == [
+        twice.interaction_forward_ps[0],
+        once.interaction_forward_ps[1],
+    ]
+    # tables are looked up for both
+    assert times.lookup_ps.tolist() == pytest.approx(1.5 * once.lookup_ps, abs=1)
+
+
+def test_a_part_of_a_fixed_batch_takes_its_share() -> None:
+    model = job(2, preset="astra2020").model
+    assert model.times is not None
+    times = fixed_times(model.times, np.array([48, 12]), 48)
+    assert times.lookup_ps.tolist() == [300_000, 75_000]
+    assert times.dense_ps.tolist() == [4 * times.dense_ps[1], times.dense_ps[1]]
 
 
 def test_an_accelerator_without_the_type_is_an_error() -> None:

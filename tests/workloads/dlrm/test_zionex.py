@@ -53,7 +53,7 @@ def vectors_and_indices() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     From the plan's owners and the model's file alone; i64[2 machines, 8].
     """
     config = ap.load(SCENARIO).scenario.require_workload()
-    owner = DlrmJob(config, RANKS, A100).plan.to_pandas()["rank"]
+    owner = DlrmJob(config, RANKS, A100).plan.rank.tolist()
     groups = tomllib.loads(MODEL.read_text())["tables"]
     tables = [(group["dim"], group["pooling"]) for group in groups for _ in range(group["count"])]
     vectors, indices = np.zeros(RANKS, dtype=np.int64), np.zeros(RANKS, dtype=np.int64)
@@ -131,7 +131,8 @@ def test_exposed_communication_is_iteration_less_the_union_of_compute(result: Re
 
 
 def test_iterations_become_steady() -> None:
-    times = ap.load(SCENARIO, "engine=analytic", "workload.iterations=5").run().iterations["time_us"]
-    # the first has no all-reduces to wait for, and nothing comes after the last
-    assert times[2] == pytest.approx(times[3], rel=1e-3)
+    times = ap.load(SCENARIO, "engine=analytic", "workload.iterations=7").run().iterations["time_us"]
+    # the first has no all-reduces to wait for, and nothing comes after the last; which messages meet on links takes
+    # some iterations to settle
+    assert times[4] == pytest.approx(times[5], rel=1e-3)
     assert times[1] == pytest.approx(times[2], rel=1e-2)
