@@ -24,6 +24,6 @@ def dlrm(scenario: Scenario, ranks: int) -> Job:
     workload, place = scenario.require_workload(), scenario.job_ranks(ranks)
     job = DlrmJob(workload, ranks, accelerator(scenario.platform.accelerator), platform, place)
     if scenario.analytic.mode == "torchrec":
-        estimate = estimate_plan(job.plan, platform.rank_machine)
+        estimate = estimate_plan(job.plan, job.memory.machines)
         return Job(planner_trace(estimate, job.config.iterations), (*job.notes, estimate.note))
     return Job(job.trace, job.notes, tables=job.tables)

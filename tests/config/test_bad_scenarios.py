@@ -348,7 +348,16 @@ BAD_SCENARIOS = (
     # Limits, analytic, ns-3
     _bad("limit of 0", "limits.max_events", "0", "'none' or a whole number from 1", "limits.max_events=0"),
     _bad("limit without unit", "limits.max_time", "5", "with a unit", "limits.max_time=5"),
-    _bad("mode of later work", "analytic.mode", "'torchrec'", "'loggp'", "analytic.mode=torchrec"),
+    _bad("mode unknown", "analytic.mode", "'logp'", "'loggp'", "analytic.mode=logp"),
+    _bad("mode of another engine", "analytic.mode", "'torchrec'", "engine = 'analytic'", "analytic.mode=torchrec"),
+    _bad(
+        "estimate without a plan",
+        "analytic.mode",
+        "'torchrec'",
+        "workload.kind = 'dlrm'",
+        "engine=analytic",
+        "analytic.mode=torchrec",
+    ),
     _bad("ns-3 name not full", "ns3.defaults", "'RoceNic'", "ns3::", 'ns3.defaults."RoceNic"=3'),
     _bad("ns-3 value a list", "ns3.defaults", "[1]", "ns-3's text", "ns3.defaults.ns3::TcpSocket::SegmentSize=[1]"),
     _bad(
