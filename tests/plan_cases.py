@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
 
 from astra_py.workloads.dlrm import TIERS, DlrmModel, Plan, Sharding, Tier
+from dlrm_cases import table, with_tables
 
 #: (table, rank), or (table, rank, (first row, rows)), or (table, rank, (first dim, dims)) by the table's sharding.
 Shard = tuple[Any, ...]
@@ -45,3 +47,27 @@ def even_rows(table: int, rows: int, ranks: Sequence[int]) -> list[Shard]:
     each, over = divmod(rows, len(ranks))
     assert not over
     return [(table, rank, (i * each, each)) for i, rank in enumerate(ranks)]
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> Plan:
+    """Plans of a few tables on up to 9 ranks, each divided in a way of its own."""
+    ranks = draw(st.integers(1, 9))
+    model: DlrmModel = with_tables(
+        *(
+            table(f"t{i}", rows=draw(st.integers(9, 99)), dim=draw(st.integers(2, 9)), pooling=draw(st.integers(1, 5)))
+            for i in range(draw(st.integers(1, 4)))
+        )
+    )
+    ways = [draw(st.sampled_from(Sharding)) for _ in model.tables]
+    shards = []
+    for index, (each, way) in enumerate(zip(model.tables, ways, strict=True)):
+        holders = draw(st.lists(st.integers(0, ranks - 1), min_size=1, max_size=ranks, unique=True))
+        if way == Sharding.TABLE_WISE:
+            shards.append((index, holders[0]))
+        elif way != Sharding.DATA_PARALLEL:
+            whole = each.dim if way == Sharding.COLUMN_WISE else each.rows
+            cuts = np.linspace(0, whole, min(len(holders), whole) + 1).astype(int).tolist()
+            parts = zip(holders, cuts, cuts[1:], strict=False)
+            shards += [(index, rank, (begin, end - begin)) for rank, begin, end in parts]
+    return plan_of(model, ranks, ways, shards)

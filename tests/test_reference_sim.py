@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recurrences import (
+from astra_py.analysis.recurrences import (
     Endpoint,
     Link,
     advance,

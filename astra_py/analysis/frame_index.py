@@ -113,22 +113,21 @@ class FrameIndex:
         )
 
     @cached_property
-    def _sendings(self) -> dict[tuple[int, int], list[int]]:
-        """By queue pair and sequence number: data as NICs sent it, in order of time."""
+    def _first_sendings(self) -> dict[tuple[int, int], int]:
+        """By queue pair and sequence number: the first frame that a NIC sent of it.
+
+        A log is far too short for numbers to come again, and a connection that may repeat packets keeps its index.
+        """
         log = self.log
-        found: dict[tuple[int, int], list[int]] = {}
+        found: dict[tuple[int, int], int] = {}
         is_sent = (log.frame_kind == FrameKind.DATA) & (log.frame_ingress < 0)
         for row in np.flatnonzero(is_sent).tolist():
-            found.setdefault((int(log.frame_flow[row]), int(log.frame_psn[row])), []).append(row)
+            found.setdefault((int(log.frame_flow[row]), int(log.frame_psn[row])), row)
         return found
 
-    def first_sending(self, row: int, since_ps: int) -> int:
-        """The first time, since ``since_ps``, that a repeated packet was sent; ``row`` where that is not known."""
-        log = self.log
-        for each in self._sendings.get((int(log.frame_flow[row]), int(log.frame_psn[row])), []):
-            if int(log.frame_start_ps[each]) >= since_ps:
-                return each
-        return row
+    def first_sending(self, row: int) -> int:
+        """The first time that a packet was sent, as far as the log has it."""
+        return self._first_sendings[int(self.log.frame_flow[row]), int(self.log.frame_psn[row])]
 
     @cached_property
     def _flow_starts(self) -> dict[int, tuple[list[int], list[int]]]:

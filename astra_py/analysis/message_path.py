@@ -204,7 +204,7 @@ class _MessageWalk:
     def _waited_in_nic(self, frame: int) -> int:
         log = self._log
         if log.frame_is_repetition[frame]:
-            first = self._index.first_sending(frame, self._floor)
+            first = self._index.first_sending(frame)
             if first != frame:
                 self._spend(int(log.frame_start_ps[first]), Part.RECOVERY, int(log.frame_channel[frame]))
                 return self._waited_in_nic(first)

@@ -85,8 +85,8 @@ def _missing_files(scenario: Scenario) -> Iterator[str]:
     for key, workload in scenario.workloads.items():
         if workload.input_path is not None and not workload.input_paths:
             yield (
-                f"{key}.file: {workload.file!r} is not a file; allowed: the path of a workload file, or what the "
-                "names of one file a rank begin with"
+                f"{key}.file: {workload.file!r} is not a file; allowed: the path of a workload file, or what the names "
+                "of one file a rank begin with"
             )
         if workload.plan is not None and not Path(workload.plan).is_file():
             yield f"{key}.plan: {workload.plan!r} is not a file; allowed: the path of a sharding plan"

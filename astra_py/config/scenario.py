@@ -287,13 +287,13 @@ class Scenario(Table):
             if (path := workload.input_path) is not None:
                 table["file"] = path.name
                 contents.extend(_contents(f"{key}.file", file) for file in workload.input_paths or (path,))
-            if (groups := workload.comm_groups) is not None:
-                table["comm_groups"] = Path(groups).name
-                contents.append(_contents(f"{key}.comm_groups", Path(groups)))
             for name, path in workload.sharding_files.items():
                 if name == "workload.plan":
                     table["plan"] = path.name
                 contents.append(_contents(name, path))
+            if workload.comm_groups is not None:
+                table["comm_groups"] = Path(workload.comm_groups).name
+                contents.append(_contents(f"{key}.comm_groups", Path(workload.comm_groups)))
         for name, background in sorted(self.background.items()):
             if background.file is not None:
                 values["background"][name]["file"] = Path(background.file).name

@@ -20,9 +20,9 @@ __all__ = ["AnalyticEngine"]
 class AnalyticEngine:
     """Runs a schedule on LogGP (Alexandrov et al., SPAA 1995), or on ASTRA-sim's analytical models.
 
-    LogGP: a port's messages go first in, first out. On link ``j`` of its way a message begins at
-    ``b_j = max(b_(j-1) + latency_j, free_j)`` and holds the link for its line bytes over the link's rate; it is
-    complete its line bytes over the slowest rate after it begins on the last link. A link is taken in the order in
+    LogGP: a port's messages go first in, first out, those with a busy receiver last. On link ``j`` of its way a message
+    begins at ``b_j = max(b_(j-1) + latency_j, free_j)`` and holds the link for its line bytes over the link's rate; it
+    is complete its line bytes over the slowest rate after it begins on the last link. A link is taken in the order in
     which first bytes come to it. Acknowledgements, windows and queues of packets do not exist here, and no frame is
     counted.
 

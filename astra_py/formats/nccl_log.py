@@ -31,6 +31,8 @@ _AVERAGE = re.compile(r"#\s*Avg bus bandwidth\s*:\s*(?P<GBps>[0-9]+(\.[0-9]+)?)\
 _OUT_OF_BOUNDS = re.compile(r"#\s*Out of bounds values\s*:\s*(?P<count>[0-9]{1,18})\s*(?P<verdict>\S*)")
 _RANK = re.compile(r"#\s*Rank\s+(?P<rank>[0-9]{1,9})\b.*?\bon\s+(?P<host>\S+)\s+device\s+(?P<device>[0-9]+)")
 _PROGRAM = re.compile(r"#\s*Collective test starting:\s*(?P<name>\w+?)_perf\b")
+#: Names of nccl-tests' programs that are not those of their collectives.
+_COLLECTIVES = {"alltoall": "all_to_all"}
 #: Busbw values are printed with two decimals, the average with six digits.
 _ROUNDING_GBPS = Fraction(1, 100)
 
@@ -86,6 +88,7 @@ def _read(path: Path, options: Options) -> Document:
             f"{path}: has no row of results; allowed: 'size count type redop root', then time, algbw, ..."
         )
     table = _table(rows)
+    table.attrs["collective"] = _COLLECTIVES.get(program, program)
     summary = [f"{path}: {len(rows)} rows read, {_sizes(rows)}"]
     if program:
         summary.append(f"collective {program}")

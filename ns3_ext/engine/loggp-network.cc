@@ -44,12 +44,11 @@ LogGpNetwork::MakeWay(const std::vector<ChannelId>& path, const FlowIdentity& fl
         way.rate = std::min(way.rate, m_platform.Rate(channel));
         way.latencyToLast += channel == path.back() ? 0 : LatencyBehind(channel);
     }
-    std::vector<ChannelId> back;
-    m_routes.FindPath(FlowIdentity{flow.dst, flow.src, flow.queuePair}, back);
-    for (const ChannelId channel : back)
+    m_routes.FindPath(FlowIdentity{flow.dst, flow.src, flow.queuePair}, m_back);
+    for (const ChannelId channel : m_back)
     {
         way.ackLatency +=
-            channel == back.back() ? m_platform.Delay(channel) : LatencyBehind(channel);
+            channel == m_back.back() ? m_platform.Delay(channel) : LatencyBehind(channel);
     }
     return way;
 }
@@ -57,13 +56,14 @@ LogGpNetwork::MakeWay(const std::vector<ChannelId>& path, const FlowIdentity& fl
 const LogGpNetwork::Way&
 LogGpNetwork::WayOf(const FlowIdentity& flow)
 {
-    const Way*& way = m_ways[flow];
-    if (way == nullptr)
+    uint32_t& number = m_numbers[flow];
+    if (number == FlowTable::NONE)
     {
         m_routes.FindPath(flow, m_path);
-        way = &MakeWay(m_path, flow);
+        MakeWay(m_path, flow);
+        number = static_cast<uint32_t>(m_knownWays.size());
     }
-    return *way;
+    return m_knownWays[number - 1];
 }
 
 const LogGpNetwork::Spread*

@@ -3,10 +3,10 @@
 #define ASTRA_LOGGP_NETWORK_H
 
 #include "../core/event-loop.h"
-#include "../core/hash.h"
 #include "../core/member-handler.h"
 #include "../fabric/route-table.h"
 #include "analytic-network.h"
+#include "flow-table.h"
 #include "transport-figures.h"
 
 #include <algorithm>
@@ -72,23 +72,6 @@ class LogGpNetwork : public AnalyticNetwork
     {
         std::vector<const Way*> ways;
         BitRate rate{0}; ///< Of all together.
-    };
-
-    /// By which ways of one pair are known.
-    struct FlowHash
-    {
-        size_t operator()(const FlowIdentity& flow) const
-        {
-            return Mix64(PairOf(flow.src, flow.dst) ^ Mix64(flow.queuePair));
-        }
-    };
-
-    struct IsSameFlow
-    {
-        bool operator()(const FlowIdentity& a, const FlowIdentity& b) const
-        {
-            return a.src == b.src && a.dst == b.dst && a.queuePair == b.queuePair;
-        }
     };
 
     /// A message, and how many of its parts are not there yet.
@@ -173,11 +156,12 @@ class LogGpNetwork : public AnalyticNetwork
     const TransportFigures m_figures;
     EventLoop& m_loop;
     RouteTable m_routes;
-    std::vector<ChannelId> m_channels; ///< Of all ways.
-    std::deque<Way> m_knownWays;       ///< They stay where they are.
-    std::unordered_map<FlowIdentity, const Way*, FlowHash, IsSameFlow> m_ways;
+    std::vector<ChannelId> m_channels;              ///< Of all ways.
+    std::deque<Way> m_knownWays;                    ///< They stay where they are.
+    FlowTable m_numbers;                            ///< Of flows: the index of a flow's way, and 1.
     std::unordered_map<uint64_t, Spread> m_spreads; ///< By pair; without ways where there is one.
     std::vector<ChannelId> m_path;                  ///< Being found.
+    std::vector<ChannelId> m_back;                  ///< The same of an acknowledgement's.
     /// By priority, then pair.
     std::array<std::unordered_map<uint64_t, uint32_t>, PRIORITIES> m_nextQueuePair;
     std::vector<TimePs> m_free; ///< Per channel.

@@ -60,6 +60,21 @@ CASES = {
     ),
     "NVLink inside": ("all_reduce", 2**20, ("platform.kind=zionex", "platform.nodes=2"), Part.PAYLOAD),
     "told by the sender's ACK": ("all_reduce", 2**20, ASTRA, Part.PAYLOAD),
+    "a lost ACK, told of by a later one": (
+        "reduce_scatter",
+        90_000,
+        (
+            "platform.kind=ring",
+            "platform.ranks=6",
+            "platform.link_loss=0.01",
+            "transport.qps_per_peer=2",
+            "transport.qp_policy=striped",
+            "transport.notify_on=acked",
+            "transport.ack_queue=shared",
+            "seed=733",
+        ),
+        Part.RECOVERY,
+    ),
     "pools": (
         "all_reduce",
         2**20,

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from astra_py.analysis.recurrences import Endpoint, Link, halving_doubling_steps, stepwise
 from astra_py.collectives import Group, SystemModel, Template, algorithm_names, build_template
 from astra_py.collectives.partition import equal_matrix
 from astra_py.engines.routes import route_paths
@@ -16,7 +17,6 @@ from astra_py.workloads import COLLECTIVE_KINDS
 from collective_cases import CHOSEN_AT_ISSUE
 from engine_cases import platform_of, run_packet
 from oracle_cases import Case
-from recurrences import Endpoint, Link, halving_doubling_steps, stepwise
 from reference_sim import OUT_OF_BAND, Node, Op, Transport
 
 ALGORITHMS = [

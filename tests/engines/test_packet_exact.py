@@ -10,15 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from astra_py.collectives import Group, SystemModel, build_template
-from astra_py.config import load_scenario
-from astra_py.engines.base import EngineColumns
-from astra_py.engines.packet import PacketEngine
-from astra_py.engines.resolve import engine_options, transport_model
-from astra_py.platforms import build_platform
-from engine_cases import one_instance, run_packet
-from oracle_cases import Case
-from recurrences import (
+from astra_py.analysis.recurrences import (
     Endpoint,
     Level,
     Link,
@@ -31,6 +23,14 @@ from recurrences import (
     ring_steps,
     stepwise,
 )
+from astra_py.collectives import Group, SystemModel, build_template
+from astra_py.config import load_scenario
+from astra_py.engines.base import EngineColumns
+from astra_py.engines.packet import PacketEngine
+from astra_py.engines.resolve import engine_options, transport_model
+from astra_py.platforms import build_platform
+from engine_cases import one_instance, run_packet
+from oracle_cases import Case
 from reference_sim import OUT_OF_BAND, Node, Op, Transport
 
 rates = st.integers(10**8, 10**12)

@@ -176,6 +176,16 @@ def test_operations_and_bytes_become_a_time_by_the_roofline(tmp_path: Path) -> N
     assert "3 nodes with num_ops and tensor_size and no time" in "\n".join(document.summary)
 
 
+def test_iterations_of_many_nodes_at_once_are_joined_by_few(tmp_path: Path) -> None:
+    path = write_job(tmp_path, [node(i, us=i + 1) for i in range(50)])
+    run = ap.load(scenario(path, 1, iterations=3))
+    assert len(run.trace) == 3 * 52  # a node before and one after all
+    assert len(run.trace.dep_node) == 3 * 100 + 2
+    assert run.trace.compute_ps().tolist() == [3 * 1275 * 10**6]
+    times = run.run().operations.groupby("iteration")
+    assert (times["end_ps"].max() - times["start_ps"].min()).tolist() == [1275 * 10**6] * 3
+
+
 def test_missing_ranks_are_an_error_or_the_same(tmp_path: Path) -> None:
     nodes = [node(0, us=1), node(1, COLL, after=[0], comm_type=ALL_TO_ALL, comm_size=4096)]
     write_et(tmp_path / "job.0.et", nodes)
@@ -336,6 +346,7 @@ def test_it_survives_damage(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 def test_it_survives_much_damage(tmp_path: Path) -> None:
     damaged(tmp_path, MANY)
 

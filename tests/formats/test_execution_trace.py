@@ -397,6 +397,7 @@ def test_it_survives_damage(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 def test_it_survives_much_damage(tmp_path: Path) -> None:
     damaged(tmp_path, MANY)
 
@@ -412,7 +413,7 @@ def test_iterations_and_scales(tmp_path: Path) -> None:
     run = ap.load(scenario(path, 2, iterations=3, compute_scale=0.5, comm_scale=0.1))
     trace = run.trace
     assert trace.iterations == 3
-    assert np.bincount(trace.iteration).tolist() == [8, 8, 6]  # the joints between them are memory work of no time
+    assert np.bincount(trace.iteration).tolist() == [6, 6, 6]
     assert sorted(set(trace.duration_ps.tolist())) == [0, 2_000_000]
     sizes = [(call.size_bytes, call.iteration) for call in trace.calls if call.matrix is None]
     assert sizes == [(1, 0), (1, 1), (1, 2)]

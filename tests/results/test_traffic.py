@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from astra_py.analysis.recurrences import packet_lines
 from astra_py.engines.base import AckPolicy, TransportModel, WindowPolicy
 from astra_py.results.traffic import ControlFrames, Traffic, implied_line_bytes
-from recurrences import packet_lines
 from result_cases import TRANSPORT
 
 

@@ -33,7 +33,9 @@ class Communication:
     ----------
     build : the Trace, of as many ranks as the plan.
     source : where the model comes from, as error messages begin.
-    stream : stream of a rank in which all its collectives go one after another; None for none.
+    stream : stream of a rank in which all its collectives go one after another, as they are issued; None for none. The
+        order is that of the calls on every rank: one of readiness would differ where ranks take part in different
+        collectives, and ranks that wait for each other in different orders wait for ever.
     """
 
     def __init__(self, build: TraceBuilder, source: str, stream: str | None) -> None:
@@ -41,6 +43,7 @@ class Communication:
         self.all_ranks = tuple(range(build.ranks))
         self._source = source
         self._stream = stream
+        self._previous = np.full(build.ranks, -1, dtype=np.int64)
 
     def reduce(self, bucket: Bucket, iteration: int, after: Ids | None) -> Ids:
         """Issue the all-reduce of a bucket of gradients; its end on each rank."""
@@ -118,7 +121,13 @@ class Communication:
         )
 
     def _issue(self, call: CollectiveCall, phase: str, after: list[Ids | None]) -> Ids:
-        return self.build.collective(call, after=after, phase=phase, stream=self._stream)
+        if self._stream is None:
+            return self.build.collective(call, after=after, phase=phase)
+        members = np.array(call.group)
+        after = [*after, self._previous[members]]
+        end = self.build.collective(call, after=after, phase=phase, stream=self._stream)
+        self._previous[members] = end
+        return end
 
 
 class VectorExchange:

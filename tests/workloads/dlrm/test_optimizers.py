@@ -62,6 +62,12 @@ def test_a_dense_step_takes_its_memorys_time_before_the_next_forward() -> None:
     assert one.notes[3].endswith("no time for: biases, projections")
 
 
+def test_micro_batches_take_one_step() -> None:
+    halves = [job(2, preset="dlrm_s", optimizer=name, micro_batches=2, iterations=3) for name in ("sgd", "none")]
+    more = halves[0].trace.compute_ps() - halves[1].trace.compute_ps()
+    assert more.tolist() == [2 * sum(halves[0].step_ps.values())] * 2
+
+
 def test_an_update_of_tables_takes_its_memorys_time() -> None:
     once, twice = (job(2, preset="dlrm_s", embedding_optimizer=name).times for name in ("one_pass", "sgd"))
     assert np.allclose(twice.update_ps, 2 * once.update_ps, atol=1)

@@ -21,7 +21,6 @@ from astra_py.collectives import declared_rank_bytes, lower
 from astra_py.errors import WorkloadError
 from astra_py.workloads import Trace
 from astra_py.workloads.dlrm import (
-    DlrmModel,
     Exchanges,
     MicroBatch,
     Plan,
@@ -32,7 +31,7 @@ from astra_py.workloads.dlrm import (
     row_groups,
 )
 from dlrm_cases import A100, table, with_tables
-from plan_cases import even_rows, plan_of
+from plan_cases import even_rows, plan_of, plans
 
 RANKS = 4
 NARROW = with_tables(table("narrow", pooling=3))
@@ -224,30 +223,6 @@ def test_an_array_beyond_a_pebibyte_is_refused() -> None:
         WorkloadError, match=r"small.toml: .* divided by rows have \d+ B together; allowed: up to 2\^50"
     ):
         Exchanges(plan).scattered(row_groups(plan)[0])
-
-
-@st.composite
-def plans(draw: st.DrawFn) -> Plan:
-    """Plans of a few tables on up to 9 ranks, each divided in a way of its own."""
-    ranks = draw(st.integers(1, 9))
-    model: DlrmModel = with_tables(
-        *(
-            table(f"t{i}", rows=draw(st.integers(9, 99)), dim=draw(st.integers(2, 9)), pooling=draw(st.integers(1, 5)))
-            for i in range(draw(st.integers(1, 4)))
-        )
-    )
-    ways = [draw(st.sampled_from(Sharding)) for _ in model.tables]
-    shards = []
-    for index, (each, way) in enumerate(zip(model.tables, ways, strict=True)):
-        holders = draw(st.lists(st.integers(0, ranks - 1), min_size=1, max_size=ranks, unique=True))
-        if way == TABLE_WISE:
-            shards.append((index, holders[0]))
-        elif way != DATA_PARALLEL:
-            whole = each.dim if way == COLUMN_WISE else each.rows
-            cuts = np.linspace(0, whole, min(len(holders), whole) + 1).astype(int).tolist()
-            parts = zip(holders, cuts, cuts[1:], strict=False)
-            shards += [(index, rank, (begin, end - begin)) for rank, begin, end in parts]
-    return plan_of(model, ranks, ways, shards)
 
 
 @given(plan=plans(), least=st.integers(1, 20), larger=st.integers(0, 9))

@@ -45,13 +45,14 @@ def before(trace: Trace, node: int) -> frozenset[int]:
 
 
 @cache
-def mixed_trace(has_steps: bool = False) -> Trace:
+def mixed_trace(has_steps: bool = False, ordering: str = "neo") -> Trace:
     """Table a by rows on ranks 0 and 1, table b by columns, table c on every rank."""
     ways = [Sharding.TABLE_ROW_WISE, Sharding.COLUMN_WISE, Sharding.DATA_PARALLEL]
     shards = [*even_rows(0, 1000, (0, 1)), (1, 1, (0, 8)), (1, 2, (8, 8))]
     exchanges = Exchanges(plan_of(SMALL, RANKS, ways, shards))
     step_ps = dict.fromkeys(("bottom_0", "top_0", "top_1", "replicas"), 7) if has_steps else None
-    return dlrm_trace(exchanges, [MicroBatch(exchanges, times_of(exchanges.plan))], iterations=2, step_ps=step_ps)
+    whole = [MicroBatch(exchanges, times_of(exchanges.plan))]
+    return dlrm_trace(exchanges, whole, iterations=2, ordering=ordering, step_ps=step_ps)
 
 
 def times_of(plan: Plan) -> StepTimes:
@@ -289,6 +290,25 @@ def test_micro_batches_train_one_after_another_and_update_at_the_end() -> None:
     ):
         assert waits(trace, label, other) is does_wait, (label, other)
     assert waits(trace, "bottom_0.forward_0", "bottom_0.weight_gradient >", 1, 0)
+
+
+def test_collectives_of_a_stream_go_in_the_order_in_which_they_are_issued_on_every_rank() -> None:
+    """Rank 2 holds no rows: its sums are ready before the other ranks' are, and must not go before their vectors."""
+    trace = mixed_trace(ordering="mad_max")
+    order = [
+        "embedding.indices >",
+        "embedding.pooled >",
+        "embedding.sums >",
+        "top_1.weight_gradient >",
+        "top_0.weight_gradient >",
+        "embedding.gradients >",
+        "embedding.sum_gradients >",
+        "replicas.weight_gradient >",
+        "bottom_0.weight_gradient >",
+    ]
+    for before_it, label in pairwise(order):
+        assert waits(trace, label, before_it, ranks=(0, 2))
+    assert waits(trace, "embedding.indices >", order[-1], 1, 0, ranks=(0, 2))
 
 
 def test_stragglers_slow_a_dlrms_compute() -> None:
