@@ -54,11 +54,11 @@ def load(source: str | Path | Mapping[str, Any], *overrides: str, routing_hook: 
 
     Raises
     ------
-    ConfigError : a key or value is not allowed, or the scenario has no workload; says where and what is allowed.
+    ConfigError : a key or value is not allowed, or the scenario has nothing to do; says where and what is allowed.
     """
     started = time.process_time()
     scenario = load_scenario(source, overrides)
-    scenario.require_workload()
+    scenario.require_work()
     return Run(scenario, started=started, routing_hook=routing_hook)
 
 
@@ -75,7 +75,7 @@ def one_collective(
 
     Parameters
     ----------
-    scenario : platform, transport and algorithms; its workload, if it has one, is not run.
+    scenario : platform, transport and algorithms; its workload, jobs and background, if it has any, are not run.
     kind : the collective.
     size_bytes : each rank's buffer; the whole array for all_gather and reduce_scatter. For all_to_all_v, of
         equal parts.
@@ -132,6 +132,15 @@ class Run(Preparation):
         with _noted(f"while checking {self.title}"):
             self.require_sound()
             return estimate_run(self.schedule, self.routed_platform, self.transport, self.scenario.seed, route_paths)
+
+    def alone(self, job: str) -> Run:
+        """The same run with one of its jobs only, on the same ranks and from the same start.
+
+        Raises
+        ------
+        ConfigError : there is no such job.
+        """
+        return Run(self.scenario.job_alone(job), routing_hook=self._routing_hook)
 
     def network(self) -> NetworkInterface:
         """The scenario's network for a script to drive; see :class:`~astra_py.engines.network.NetworkInterface`.
@@ -198,11 +207,13 @@ class Run(Preparation):
             declared_bytes=self.declared_bytes,
             seed=options.seed,
             endpoint_delay_ps=options.endpoint_delay_ps,
+            compute_slowdown=options.compute_slowdown,
             max_active_collectives=scenario.system.max_active_collectives,
             engine=engine.name,
             columns=columns,
             route_paths=route_paths,
             analytic=analytic,
+            job_tables=self._job.tables,
         )
         cost = {
             "setup_cpu_s": before - self._started,

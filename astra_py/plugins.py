@@ -32,8 +32,9 @@ FILE = "file:"
 #: The package's own modules by group; ``load_group`` imports them as it imports those of plug-ins.
 BUILT_IN: Mapping[str, tuple[str, ...]] = {
     "astra_py.collectives": ("astra_py.collectives",),
-    "astra_py.topologies": ("astra_py.platforms",),
-    "astra_py.workloads": ("astra_py.workloads",),
+    "astra_py.topologies": ("astra_py.platforms", "astra_py.formats"),
+    "astra_py.workloads": ("astra_py.workloads", "astra_py.formats"),
+    "astra_py.formats": ("astra_py.formats",),
 }
 
 T = TypeVar("T")

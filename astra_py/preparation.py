@@ -27,10 +27,12 @@ from astra_py.engines.levels import level_figures
 from astra_py.engines.registry import make_engine
 from astra_py.engines.resolve import control_warnings, engine_options, switch_model, transport_model
 from astra_py.errors import ConfigError
+from astra_py.formats.scenario_files import file_notes
+from astra_py.placement import place_work
 from astra_py.platforms import RoutingKind, build_platform
 from astra_py.results.alone import time_alone_ps
 from astra_py.results.checks import require_work
-from astra_py.workloads import CollectiveCall, TraceBuilder, build_job
+from astra_py.workloads import CollectiveCall, Job, TraceBuilder
 from astra_py.workloads.adjusted import drawn_factors, named_factors, prioritised, slowed
 
 if TYPE_CHECKING:
@@ -88,8 +90,7 @@ class Preparation:
         """What is run, in a few words."""
         if self._alone is not None:
             return f"{self._alone[0]} of {self._alone[1]} B"
-        source = self.scenario.source_path
-        return str(source if source is not None else self.scenario.require_workload().title)
+        return self.scenario.title
 
     @cached_property
     def digest(self) -> str:
@@ -148,14 +149,14 @@ class Preparation:
     @cached_property
     def trace(self) -> Trace:
         """What every rank does, slow ranks slowly."""
-        trace = prioritised(self._read[0], self.scenario.system.priority)
-        return trace if self._slowness is None else slowed(trace, self._slowness)
+        return prioritised(self._job.trace, self.scenario.system.priority)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What was taken from input files and what was not, and what was made of it, a sentence each."""
         notes = (
-            *self._read[1],
+            *self._job.notes,
+            *self._file_notes[0],
             *astra_sim_notes(self.scenario.analytic.mode, self.scenario.platform.link_rate),
             *control_warnings(self.scenario),
             *self._switch_warnings,
@@ -184,6 +185,8 @@ class Preparation:
         left_out = (note for note in self.notes if note.startswith(_LEFT_OUT))
         return (
             *left_out,
+            *self._job.warnings,
+            *self._file_notes[1],
             *control_warnings(self.scenario),
             *self._routing_warnings,
             *self._switch_warnings,
@@ -209,11 +212,16 @@ class Preparation:
         return buffer_warnings(switch_model(self.scenario), self.transport, self.platform.arrays(), priorities)
 
     @cached_property
-    def _read(self) -> tuple[Trace, tuple[str, ...]]:
+    def _job(self) -> Job:
         if self._alone is not None:
-            return self._trace_alone(*self._alone), ()
-        job = build_job(self.scenario, self.platform.ranks)
-        return job.trace, job.notes
+            trace = self._trace_alone(*self._alone)
+            return Job(trace if self._slowness is None else slowed(trace, self._slowness))
+        return place_work(self.scenario, self._measured_platform, self._slowness)
+
+    @cached_property
+    def _file_notes(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What was taken from files of platform, transport and system, and what one may not expect of it."""
+        return file_notes(self.scenario)
 
     def _trace_alone(self, kind: str, size_bytes: int, group: tuple[int, ...] | None) -> Trace:
         ranks = self.platform.ranks
@@ -248,6 +256,7 @@ class Preparation:
             in_flight=scenario.collective.in_flight,
             endpoint_delay_ps=scenario.system.endpoint_delay,
             chunks=scenario.collective.chunks,
+            active_chunks=scenario.collective.active_chunks,
             all_reduce_inside=scenario.collective.all_reduce_inside,
             all_reduce_between=scenario.collective.all_reduce_between,
             machines_per_group=scenario.collective.machines_per_group,

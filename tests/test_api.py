@@ -96,7 +96,7 @@ def test_the_manifest_says_what_was_run(result: ap.Result, job: Path) -> None:
 def test_what_is_saved_comes_back(result: ap.Result, tmp_path: Path) -> None:
     result.save(tmp_path / "run")
     again = ap.read_result(tmp_path / "run")
-    for table in ("iterations", "collectives", "phases", "operations", "messages", "flows", "links"):
+    for table in ("iterations", "collectives", "phases", "operations", "messages", "pairs", "flows", "links"):
         pd.testing.assert_frame_equal(getattr(again, table), getattr(result, table), check_exact=True)
     assert again.report() == result.report()
 
@@ -120,7 +120,7 @@ def test_the_estimate_is_what_the_run_counts(job: Path) -> None:
     assert estimate.operations == len(result.operations)
     assert estimate.collectives == len(result.collectives)
     assert estimate.messages == len(result.messages)
-    assert estimate.packets == result.flows["packets"].sum() == result.counters["packets"]
+    assert estimate.packets == result.pairs["packets"].sum() == result.counters["packets"]
     assert estimate.packet_hops == result.links["frames"].sum() == result.counters["packet_hops"]
 
 

@@ -165,8 +165,9 @@ def test_the_packages_own_come_the_same_way() -> None:
         ("astra_py.collectives", "_algorithms['all_reduce']"),
         ("astra_py.topologies", "_builders"),
         ("astra_py.workloads", "_makers"),
+        ("astra_py.formats", "_formats"),
     ):
-        (module,) = BUILT_IN[group]
+        module = BUILT_IN[group][0]
         # nothing but load_group() imports them here
         script = f"""
             import sys

@@ -52,10 +52,11 @@ ENVIRONMENTS = {
 
 @dataclass(frozen=True)
 class Requirements:
-    """What ``pyproject.toml`` asks for: ns-3's wheel apart, since it is installed in a way of its own."""
+    """What ``pyproject.toml`` asks for: ns-3's wheel apart, and what comes without its dependencies."""
 
     ns3: str
     others: list[str]
+    alone: list[str]
 
     @classmethod
     def of(cls, pyproject: dict[str, Any]) -> Requirements:
@@ -69,7 +70,7 @@ class Requirements:
             *(r for r in project["dependencies"] if r != ns3),
             *project["optional-dependencies"]["dev"],
         ]
-        return cls(ns3, others)
+        return cls(ns3, others, project["optional-dependencies"]["dev-alone"])
 
 
 class SetUp:
@@ -123,6 +124,7 @@ class SetUp:
         else:
             self.pip(self.aside, ns3, ["--no-deps", ns3])
         self.pip(self.aside, "build tools, dependencies, test tools", self.requirements.others)
+        self.pip(self.aside, ", ".join(self.requirements.alone), ["--no-deps", *self.requirements.alone])
         self.install_project(self.aside)
         self.write_stamp(self.aside, self.wanted)
 

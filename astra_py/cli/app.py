@@ -24,6 +24,8 @@ __all__ = ["COMMANDS", "command"]
 COMMANDS = {
     "run": "Simulate a training job: iteration, compute, communication and what is exposed.",
     "collective": "Time one collective over a range of sizes.",
+    "inspect": "Say what a file is, check it, and print what is taken from it.",
+    "convert": "Write a file as one of another format.",
     "plan": "Shard a DLRM's tables: memory and bytes of each rank, the plan as a table to edit.",
     "bandwidth": "Time collectives by kind, ranks and size: a table for sharders.",
     "topology": "Show a platform: nodes, ports, links, bisection bandwidth.",

@@ -42,7 +42,10 @@ def run(
     ] = None,
     is_overwritten: Annotated[bool, typer.Option("--overwrite", help="Write to --out whatever it holds.")] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object: iterations, collectives, phases, run.")
+        bool, typer.Option("--json", help="One JSON object: iterations, flows, collectives, phases, run.")
+    ] = False,
+    is_alone: Annotated[
+        bool, typer.Option("--alone", help="Run each job alone, too: how much longer it takes beside the others.")
     ] = False,
     is_dry: Annotated[bool, typer.Option("--dry-run", help="Check everything, estimate the cost, do not run.")] = False,
     is_strict: Annotated[bool, typer.Option("--strict", help="Take warnings for errors.")] = False,
@@ -50,6 +53,8 @@ def run(
 ) -> None:
     """Simulate a training job and print iteration, compute, communication and what of it is exposed."""
     from astra_py.api import load
+    from astra_py.jobs_alone import job_slowdowns, slowdown_lines
+    from astra_py.results.flow_report import flow_rows
     from astra_py.results.rows import collective_rows, iteration_rows, phase_rows, run_row
     from astra_py.results.store import require_free
 
@@ -76,16 +81,22 @@ def run(
         result = job.run(progress=tell)
     if out is not None:
         result.save(out, overwrite=is_overwritten)
+    slowdowns = job_slowdowns(job, result) if is_alone else []
     if as_json:
         rows = {
             "iterations": iteration_rows(result),
+            "flows": flow_rows(result),
             "collectives": collective_rows(result),
             "phases": phase_rows(result),
             "run": run_row(result),
         }
+        if is_alone:
+            rows["alone"] = [{**asdict(each), "slowdown": each.slowdown} for each in slowdowns]
         print_json([rows])
     else:
         print(result.report())
+        if is_alone:
+            print("\n" + "\n".join(slowdown_lines(slowdowns)))
         if out is not None:
             print(f"\ntables and manifest: {out}")
 

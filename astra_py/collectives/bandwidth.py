@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.errors import ConfigError
+from astra_py.workloads.calls import Payload
+from astra_py.workloads.flows import FlowList
 
 __all__ = ["algorithm_bytes", "bus_bytes", "bus_factor"]
 
@@ -42,20 +44,35 @@ def bus_factor(kind: str, ranks: int) -> Fraction:
     return _FACTORS[kind](ranks)
 
 
-def algorithm_bytes(kind: str, payload: int | NDArray[np.int64]) -> int:
-    """Bytes that ``algbw`` counts: the size; for all_to_all_v the largest buffer of a rank, own part included."""
+def algorithm_bytes(kind: str, payload: Payload) -> int:
+    """Bytes that ``algbw`` counts: the size.
+
+    For all_to_all_v it is the largest buffer of a rank, own part included; for flows, by our own rule, all of them.
+    """
     if isinstance(payload, int):
         return payload
+    if isinstance(payload, FlowList):
+        return payload.total_bytes
     return int(payload.sum(axis=1).max())
 
 
-def bus_bytes(kind: str, ranks: int, payload: int | NDArray[np.int64]) -> Fraction:
+def bus_bytes(kind: str, ranks: int, payload: Payload) -> Fraction:
     """Bytes that ``busbw`` counts.
 
-    The size times :func:`bus_factor`; for all_to_all_v, our own rule: the most that any rank sends or receives, without
-    what stays with it, which is the same where the matrix is equal.
+    The size times :func:`bus_factor`; for all_to_all_v and flows, our own rule: the most that any rank sends or
+    receives, without what stays with it, which is the same where the matrix is equal.
     """
     if isinstance(payload, int):
         return payload * bus_factor(kind, ranks)
+    if isinstance(payload, FlowList):
+        moved = [_sums(payload, end, ranks) for end in (payload.src, payload.dst)]
+        return Fraction(int(max(column.max(initial=0) for column in moved)))
     own = np.diagonal(payload)
     return Fraction(int(max((payload.sum(axis=axis) - own).max() for axis in (0, 1))))
+
+
+def _sums(flows: FlowList, end: NDArray[np.int32], ranks: int) -> NDArray[np.int64]:
+    """Bytes of the flows at each of their ends; i64[ranks]."""
+    total = np.zeros(ranks, dtype=np.int64)
+    np.add.at(total, end, flows.size_bytes)
+    return total

@@ -89,7 +89,7 @@ class ScheduleBuilder:
         self._chunk_gates: Ids | None = None
         self._phase_names: dict[str, int] = {}
         self._chunk = 0
-        self._sections = Sections()
+        self._sections = Sections(self.system.active_chunks)
         self._phase = collective
         self._gates: Ids | None = None
         self._opened = 0
@@ -97,8 +97,8 @@ class ScheduleBuilder:
     def begin_chunk(self, *, is_waiting: bool = True) -> None:
         """Let all that is added from here on belong to the next chunk, and to its first phase.
 
-        A rank begins it an endpoint delay after its part of that phase of the chunk before, as it begins a collective;
-        or at once where the chunk is not waiting.
+        A rank begins it an endpoint delay after its part of that phase of the chunk ``collective.active_chunks``
+        before, as it begins a collective; or at once where the chunk is not waiting, or there is none so far before.
         :func:`~astra_py.collectives.build_template` calls an algorithm once per chunk, with this in between.
         """
         self._chunk += 1
@@ -146,6 +146,7 @@ class ScheduleBuilder:
         blocks: Numbers | None = None,
         combine: bool | Combine = Combine.KEEP,
         pools: Pools = (),
+        delay_ps: ArrayLike = 0,
     ) -> Ids:
         """Add messages.
 
@@ -161,12 +162,13 @@ class ScheduleBuilder:
         combine : whether the receiver adds the blocks to its own, or keeps them as they are; a :class:`Combine`.
         pools : pools to take a unit of, in order; released when the message is acknowledged unless a :class:`Hold` says
             otherwise.
+        delay_ps : time between a message's start, when all that it waits for is there, and its post.
 
         Raises
         ------
         ConfigError : ranks out of range, a message to oneself, a negative size, shapes that do not fit.
         """
-        ids = self._add(OpKind.SEND, src, dst, size_bytes, 0, combine, phase, after, blocks, pools)
+        ids = self._add(OpKind.SEND, src, dst, size_bytes, delay_ps, combine, phase, after, blocks, pools)
         src_column, dst_column = self._columns["src"][-1], self._columns["dst"][-1]
         if (src_column == dst_column).any():
             raise self._error(f"rank {int(src_column[src_column == dst_column][0])} sends to itself")

@@ -25,6 +25,7 @@ from astra_py.collectives.promises import EVERYONE, Promise, promises_of
 from astra_py.collectives.schedule import Combine, EdgeOn, Template
 from astra_py.collectives.views import data_views
 from astra_py.errors import CheckError, ConfigError
+from astra_py.workloads.calls import Payload
 
 __all__ = ["check_dataflow"]
 
@@ -33,13 +34,13 @@ __all__ = ["check_dataflow"]
 _Place = tuple[int, int, int]
 
 
-def check_dataflow(template: Template, payload: int | NDArray[np.int64] | None = None) -> None:
+def check_dataflow(template: Template, payload: Payload | None = None) -> None:
     """Check that a template does what its collective promises, whatever its messages' timing.
 
     Parameters
     ----------
     template : with blocks on its messages. Its chunks are as :func:`~astra_py.collectives.build_template` makes them.
-    payload : the size in bytes, or the byte matrix; that which it was made for where None.
+    payload : the size in bytes, the byte matrix, or the flows; what it was made for where None.
 
     Raises
     ------

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from astra_py.collectives.auto import plain_name
 from astra_py.collectives.closed_forms import Column, Pairs, closed_form, has_closed_form, pair_totals
 from astra_py.collectives.dataflow import check_dataflow
+from astra_py.collectives.flows import flow_pairs
 from astra_py.collectives.level_forms import has_level_form, level_form
 from astra_py.collectives.partition import chunk_payloads
 from astra_py.collectives.registry import DEFAULT_ALGORITHMS, WHOLE_KINDS, in_order_of_appearance
@@ -23,6 +24,7 @@ from astra_py.collectives.schedule import Schedule, Template
 from astra_py.collectives.system import SystemModel
 from astra_py.errors import ConfigError
 from astra_py.workloads.calls import CollectiveCall
+from astra_py.workloads.flows import FlowList
 from astra_py.workloads.trace import Trace
 
 __all__ = ["LevelBytes", "declared_level_bytes", "declared_rank_bytes"]
@@ -131,7 +133,7 @@ class _Calls:
         key = self._key(call)
         if key not in self._rank_bytes:
             kind, algorithm, ranks = call.kind, self._algorithm(call), len(call.group)
-            if id(call) in self._templates or self._is_by_level(kind, algorithm):
+            if call.flows is not None or id(call) in self._templates or self._is_by_level(kind, algorithm):
                 self._rank_bytes[key] = pair_totals(ranks, self.pairs(call))
             else:
                 form = closed_form(kind, algorithm)
@@ -148,6 +150,8 @@ class _Calls:
         return self._pairs[key]
 
     def _new_pairs(self, call: CollectiveCall) -> Pairs:
+        if call.flows is not None:
+            return flow_pairs(call.flows)
         kind, algorithm = call.kind, self._algorithm(call)
         if (template := self._templates.get(id(call))) is not None:
             return _template_pairs(template)
@@ -166,8 +170,9 @@ class _Calls:
 
     def _chunks(self, call: CollectiveCall) -> list[Any]:
         """Sizes or byte matrices of a call's chunks."""
-        chunks = 1 if call.kind in WHOLE_KINDS else self._system.chunks
-        return [*chunk_payloads(call.payload, chunks, len(call.group))] if chunks > 1 else [call.payload]
+        chunks, payload = 1 if call.kind in WHOLE_KINDS else self._system.chunks, call.payload
+        assert not isinstance(payload, FlowList)
+        return [*chunk_payloads(payload, chunks, len(call.group))] if chunks > 1 else [payload]
 
     def _is_by_level(self, kind: str, algorithm: str) -> bool:
         """Whether the form of machines and system counts; closed forms are those of one ring."""
@@ -201,6 +206,8 @@ def _checked_templates(trace: Trace, schedule: Schedule) -> dict[int, Template]:
     checked: set[int] = set()
     for index, number in zip(schedule.instance_call.tolist(), schedule.instance_template.tolist(), strict=True):
         template, call = schedule.templates[number], trace.calls[index]
+        if call.flows is not None:
+            continue
         names = (template.collective, plain_name(template.algorithm))
         if has_closed_form(*names) or has_level_form(*names):
             continue

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.collectives.admission import ADMISSION, admitted
+from astra_py.collectives.flows import flow_template
 from astra_py.collectives.protocols import CHANNELS, on_channels, with_protocol
 from astra_py.collectives.registry import (
     DEFAULT_ALGORITHMS,
@@ -21,6 +22,7 @@ from astra_py.collectives.schedule import PoolOrder, RankPool, Schedule, Templat
 from astra_py.collectives.system import SystemModel
 from astra_py.errors import AstraPyError, ConfigError
 from astra_py.workloads.calls import CollectiveCall
+from astra_py.workloads.flows import FlowList
 from astra_py.workloads.trace import NodeKind, Trace
 
 __all__ = ["at_endpoints", "lower", "pools_of"]
@@ -44,7 +46,8 @@ def lower(
     algorithms : algorithm by collective kind; kinds not named use ``DEFAULT_ALGORITHMS``, and a call's own choice goes
         first.
     system : the endpoint's figures; by default reductions take no time.
-    max_active_collectives : how many collectives a rank takes part in at the same time, or None for no limit.
+    max_active_collectives : how many collectives a rank takes part in at the same time, or None for no limit; flows
+        are not among them.
     scheduling : in which order those that wait for that limit are let in; PRIORITY is that of the calls.
     rank_machine : i32[ranks], the machine that each rank is in; a machine each where None.
     rank_pools : the pools of each rank that algorithms of one's own take units of, by
@@ -142,6 +145,9 @@ class _Templates:
 
     def of(self, call: CollectiveCall) -> int:
         """Index of the call's template."""
+        payload = call.payload
+        if isinstance(payload, FlowList):
+            return self._of_flows(len(call.group), payload)
         algorithm = call.algorithm or self.algorithms.get(call.kind)
         if not algorithm_names(call.kind):
             runnable = [kind for kind in DEFAULT_ALGORITHMS if algorithm_names(kind)]
@@ -150,7 +156,6 @@ class _Templates:
             raise call.error(
                 f"no algorithm is chosen for {call.kind}; known are {', '.join(algorithm_names(call.kind))}"
             )
-        payload = call.payload
         shape = payload if isinstance(payload, int) else payload.tobytes()
         shared = (call.kind, algorithm, len(call.group), shape)
         is_by_level = self.system.protocol is not None or self.system.admission is not None
@@ -169,6 +174,13 @@ class _Templates:
             raise
         key = by_ranks if group.is_ranks_used else by_machines if group.is_machines_used or is_by_level else shared
         self._index[key] = len(self.templates) - 1
+        return self._index[key]
+
+    def _of_flows(self, ranks: int, flows: FlowList) -> int:
+        key = (ranks, flows.tobytes())
+        if key not in self._index:
+            self._index[key] = len(self.templates)
+            self.templates.append(flow_template(ranks, flows, self.system))
         return self._index[key]
 
 
@@ -190,7 +202,8 @@ class _Pools:
         used = np.full((len(trace), 2), -1, dtype=np.int64)
         used[in_stream, 0] = stream_pool
         if max_active_collectives is not None:
-            is_collective = trace.kind == NodeKind.COLLECTIVE
+            # flows neither wait for the collectives of their rank nor hold them up
+            is_collective = trace.is_collective
             used[is_collective, 1] = len(keys) + trace.rank[is_collective]
             owners.append(np.arange(trace.ranks))
             capacities.append(np.full(trace.ranks, max_active_collectives, dtype=np.int64))

@@ -6,8 +6,8 @@ ceil, the larger first) of the buffer, of as many as the messages name. reduce_s
 block i is the i-th of n such parts of the array, the segment of rank i; where the messages name more blocks than n, the
 segments are cut in parts once more, and block j n + i is the j-th part of segment i. all_to_all and all_to_all_v: block
 ``s * n + d`` is what rank s has for rank d, of n * n that may be cut in the same way. barrier: block i is the news that
-rank i has come, of 0 bytes. sendrecv: block 0 is the message. The root of broadcast, reduce, gather and scatter is
-member 0.
+rank i has come, of 0 bytes. sendrecv: block 0 is the message. flows: block i is flow i. The root of broadcast, reduce,
+gather and scatter is member 0.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from astra_py.collectives.partition import chunk_payloads, equal_matrix, segment
 from astra_py.collectives.registry import MATRIX_KINDS
 from astra_py.collectives.schedule import Template
 from astra_py.errors import CheckError, ConfigError
+from astra_py.workloads.calls import Payload
+from astra_py.workloads.flows import FlowList
 
 __all__ = ["EVERYONE", "Promise", "promises_of"]
 
@@ -60,7 +62,7 @@ class Promise:
     name: Callable[[int], str]
 
 
-def promises_of(template: Template, payload: int | NDArray[np.int64]) -> list[Promise]:
+def promises_of(template: Template, payload: Payload) -> list[Promise]:
     """The promise of each chunk, of as many as the template has; chunks of no bytes at the end make no difference.
 
     Raises
@@ -69,6 +71,8 @@ def promises_of(template: Template, payload: int | NDArray[np.int64]) -> list[Pr
     ConfigError : the promise of this collective with such a payload is not known.
     """
     n = template.ranks
+    if isinstance(payload, FlowList):
+        return [_flows(payload)]
     if template.collective in MATRIX_KINDS and isinstance(payload, int):
         payload = equal_matrix(payload, n)
     parts = [payload]
@@ -155,6 +159,11 @@ def _exchange(n: int, matrix: NDArray[np.int64], layers: int) -> Promise:
     return _new(_cut(np.asarray(matrix, dtype=np.int64).ravel(), layers), (src, block), (dst, block), src, name)
 
 
+def _flows(flows: FlowList) -> Promise:
+    block = np.arange(len(flows))
+    return _new(flows.size_bytes, (flows.src, block), (flows.dst, block), flows.src, lambda block: f"flow {block}")
+
+
 def _cut(sizes: Column, layers: int) -> Column:
     """Sizes of all parts, those of one layer after the other, each floor or ceil of its whole, the larger first."""
     floor, larger = np.divmod(sizes, layers)
@@ -166,7 +175,7 @@ def _new(
     block_bytes: Column | list[int],
     start: Places,
     end: Places,
-    source: Column,
+    source: NDArray[Any],
     name: Callable[[int], str],
     *,
     is_news: bool = False,

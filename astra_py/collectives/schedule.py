@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from astra_py.workloads.calls import MAX_PRIORITY
+from astra_py.workloads.calls import FLOWS, MAX_PRIORITY, Payload
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,7 +136,7 @@ class Template:
     block_ptr, block, combine : what a message carries, for the data-flow check only: its blocks of its chunk, and
         what the receiver does with them (:class:`Combine`).
     notify_on : the moment at which the receiver's part counts a message as received.
-    payload : the size in bytes, or the byte matrix, that it was made for; None where it was made by hand.
+    payload : the size in bytes, the byte matrix, or the flows that it was made for; None where it was made by hand.
     protocol : the protocol of the collective library whose costs are in it, or nothing.
     shared_pools : names of the pools of each rank (:class:`RankPool`) that operations take units of.
     release_op : i32[u], the operation at whose moment each unit is returned, which waits for the one that takes it;
@@ -174,7 +174,7 @@ class Template:
     combine: ByteColumn
     phase_names: tuple[str, ...]
     notify_on: EdgeOn = EdgeOn.DELIVERED
-    payload: int | LongColumn | None = None
+    payload: Payload | None = None
     protocol: str = ""
     shared_pools: tuple[str, ...] = ()
     release_op: IntColumn = field(default_factory=_ints)
@@ -192,6 +192,11 @@ class Template:
     def is_send(self) -> NDArray[np.bool_]:
         """bool[m]: which operations are messages."""
         return np.equal(self.kind, OpKind.SEND)
+
+    @property
+    def is_flows(self) -> bool:
+        """Whether it is a list of flows, and no collective."""
+        return self.collective == FLOWS
 
     @property
     def data_bytes(self) -> LongColumn:

@@ -31,11 +31,18 @@ class Section:
 class Sections:
     """The sections of a template in the making.
 
-    Phase p of chunk c begins after phase p - 1 of chunk c and phase p of chunk c - 1. The alternatives of a chunk have
-    phases of their own; the next chunk follows those of all, of which only the picked ones will be there.
+    Phase p of chunk c begins after phase p - 1 of chunk c and phase p of chunk c - k, of k active chunks. The
+    alternatives of a chunk have phases of their own; the next chunk follows those of all, of which only the picked ones
+    will be there.
+
+    Parameters
+    ----------
+    active : chunks that may be in a phase at a time, k.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, active: int = 1) -> None:
+        self._active = active
+        self._past: list[list[list[Section]]] = []
         self._chunk_before: list[list[Section]] = []
         self._chunk = [[Section(0, 0)]]
         self._phase = 0
@@ -43,12 +50,14 @@ class Sections:
     def begin_chunk(self, ops: int, batches: int, *, is_waiting: bool) -> list[Section]:
         """Open the first section of the next chunk after ``ops`` operations in ``batches``; returns what it follows.
 
-        A chunk that is not waiting follows nothing, in none of its phases.
+        A chunk that is not waiting, or one of the first that are active, follows nothing, in none of its phases.
         """
         self._close(batches)
-        self._chunk_before, self._chunk = self._chunk if is_waiting else [], [[Section(ops, batches)]]
+        self._past.append(self._chunk)
+        is_following = is_waiting and len(self._past) >= self._active
+        self._chunk_before, self._chunk = self._past[-self._active] if is_following else [], [[Section(ops, batches)]]
         self._phase = 0
-        return self._chunk_before[0] if is_waiting else []
+        return self._chunk_before[0] if is_following else []
 
     def begin_alternative(self, ops: int, batches: int) -> None:
         """Open a section beside the chunk's first one, after ``ops`` operations in ``batches``; it follows the same."""

@@ -49,6 +49,7 @@ class SystemModel:
     in_flight : most unacknowledged messages of one rank in one direct exchange, or None for no limit.
     endpoint_delay_ps : what passes before a rank begins a further chunk, as before it begins a collective.
     chunks : how many chunks a collective is cut into.
+    active_chunks : how many of them are in one phase at a time.
     all_reduce_inside, all_reduce_between : the algorithms inside and between machines of a hierarchical all-reduce, of
         :data:`LEVEL_ALGORITHMS`. Several levels between machines have one each, the lowest first, as ``"direct/ring"``,
         or all the same.
@@ -76,6 +77,7 @@ class SystemModel:
     in_flight: int | None = None
     endpoint_delay_ps: int = 0
     chunks: int = 1
+    active_chunks: int = 1
     all_reduce_inside: str = "direct"
     all_reduce_between: str = "ring"
     machines_per_group: tuple[int, ...] = ()
@@ -97,7 +99,12 @@ class SystemModel:
         ):
             if value is not None and value < 1:
                 raise ConfigError(f"{key} = {value}: allowed is a number above 0, or none")
-        for key, count in (("chunks", self.chunks), ("rings", self.rings), ("tree_piece", self.piece_bytes)):
+        for key, count in (
+            ("chunks", self.chunks),
+            ("active_chunks", self.active_chunks),
+            ("rings", self.rings),
+            ("tree_piece", self.piece_bytes),
+        ):
             if count < 1:
                 raise ConfigError(f"collective.{key} = {count}: allowed is a number above 0")
         if any(size < 2 for size in self.machines_per_group):

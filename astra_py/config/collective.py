@@ -24,6 +24,7 @@ _HIERARCHICAL = Condition(
     "collective.all_reduce = 'hierarchical', 'themis' or 'auto'",
     lambda algorithm: algorithm in ("hierarchical", "themis", "auto"),
 )
+_ONLY_CHUNKS = Condition("chunks", "collective.chunks above 1", lambda chunks: chunks > 1)
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,13 @@ class CollectiveConfig(Table):
         "How many chunks a collective is cut into: one after another in algorithms of one phase, pipelined in "
         "hierarchical ones. A send and its receive stay one message.",
         source="whole buffers",
+    )
+    active_chunks: Annotated[int, Count(least=1)] = parameter(
+        1,
+        "How many chunks of a collective are in one phase at a time: a chunk's phase begins after that of the chunk so "
+        "many before it.",
+        source="one after another",
+        only=_ONLY_CHUNKS,
     )
     rings: Annotated[int | None, Count(least=1, most=_MOST_RINGS, words={"auto": None})] = parameter(
         1,

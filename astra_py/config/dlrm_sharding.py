@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from astra_py.config.condition import AllOf, Condition
 from astra_py.config.dlrm_training import ONLY_DLRM
-from astra_py.config.rules import Choice, Count, QuantityRule, Text, WordRule
+from astra_py.config.rules import Choice, Count, FileRule, QuantityRule
 from astra_py.config.table import Table, parameter
 from astra_py.units import SIZE, parse_size
 
@@ -22,25 +22,12 @@ _ONLY_ONE_WAY = AllOf(
 )
 
 
-class FileRule(WordRule):
-    """The path of a file, or a word for none."""
-
-    type_name = "path"
-
-    @property
-    def ordinary(self) -> str:
-        return "the path of a file"
-
-    def read_ordinary(self, value: Any) -> str:
-        return Text(self.ordinary).read(value)
-
-
 class DlrmSharding(Table):
     """The keys of ``[workload]`` that say which rank holds what of a DLRM's tables; a part of that table."""
 
     key: ClassVar[str] = "workload"
 
-    plan: Annotated[str | None, FileRule(words={"none": None})] = parameter(
+    plan: Annotated[str | None, FileRule("a sharding plan", words={"none": None})] = parameter(
         "none",
         "A sharding plan to use, in place of a sharder: CSV or JSON as astra-py plan writes them, TorchRec's as our "
         "exporter writes it, or TorchRec's printed form. Relative paths are taken as those of workload.file.",

@@ -13,6 +13,7 @@ from astra_py.units import RATE, SIZE, parse_rate, parse_size
 __all__ = ["ONLY_DLRM", "DlrmTraining"]
 
 ONLY_DLRM = Condition("kind", "workload.kind = 'dlrm'", lambda kind: kind == "dlrm")
+_ONLY_RATED = Condition("kind", "workload.kind = 'dlrm' or 'file'", lambda kind: kind in ("dlrm", "file"))
 _ONLY_GLOBAL = Condition("global_batch", "a workload.global_batch", lambda batch: batch is not None)
 _MAD_MAX = "MAD-Max (Hsia et al., ISCA 2024), fitted to Neo's measurements on ZionEX with A100s"
 _MOST_SAMPLES = 2**20
@@ -98,15 +99,16 @@ class DlrmTraining(Table):
     )
     flops_efficiency: Annotated[float, Number(least=0, most=1, is_least_allowed=False)] = parameter(
         0.705,
-        "Share of the accelerator's peak arithmetic that a DLRM's dense layers reach.",
+        "Share of the accelerator's peak arithmetic that a DLRM's dense layers reach, and a Chakra trace's nodes that "
+        "give operations and no time.",
         source=_MAD_MAX,
-        only=ONLY_DLRM,
+        only=_ONLY_RATED,
     )
     memory_efficiency: Annotated[float, Number(least=0, most=1, is_least_allowed=False)] = parameter(
         0.836,
-        "Share of the accelerator's memory bandwidth that a DLRM's lookups and dense layers reach.",
+        "Share of the accelerator's memory bandwidth that a DLRM's lookups and dense layers reach, and such nodes.",
         source=_MAD_MAX,
-        only=ONLY_DLRM,
+        only=_ONLY_RATED,
     )
     host_memory_bandwidth: Annotated[int, QuantityRule(RATE, least=8, most=parse_rate("100TB/s"))] = parameter(
         "25GB/s",

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import get_args
+from typing import get_args, get_origin
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -27,17 +27,31 @@ def tables_of(scenario: type[Table]) -> Iterator[tuple[str, type[Table]]]:
 def explain(error: ValidationError, scenario: type[Table]) -> list[str]:
     """One line for each problem in ``error``."""
     tables = dict(tables_of(scenario))
-    return [_explain_one(details, tables) for details in error.errors()]
+    return [_explain_one(details, scenario, tables) for details in error.errors()]
 
 
-def _explain_one(details: ErrorDetails, tables: dict[str, type[Table]]) -> str:
+def _table_at(parts: list[str], scenario: type[Table]) -> type[Table]:
+    """The innermost table that a place in a scenario is in; of tables by name, one part is the name."""
+    table, at = scenario, 0
+    while at < len(parts) and parts[at] in table.model_fields:
+        annotation = table.model_fields[parts[at]].annotation
+        inner = [
+            kind for kind in (annotation, *get_args(annotation)) if isinstance(kind, type) and issubclass(kind, Table)
+        ]
+        at += 2 if get_origin(annotation) is dict else 1
+        if not inner or at > len(parts):
+            break
+        table = inner[0]
+    return table
+
+
+def _explain_one(details: ErrorDetails, scenario: type[Table], tables: dict[str, type[Table]]) -> str:
     parts = [str(part) for part in details["loc"]]
-    paths = (".".join(parts[:depth]) for depth in range(len(parts), -1, -1))
-    table = tables[next(path for path in paths if path in tables)]
+    table = _table_at(parts, scenario)
     key, value = ".".join(parts), details["input"]
     match details["type"]:
         case "extra_forbidden":
-            return f"{key}: unknown key (value {value!r}){_nearest_key(parts, tables)}; allowed: {_keys(table)}"
+            return f"{key}: unknown key (value {value!r}){_nearest_key(parts, table, tables)}; allowed: {_keys(table)}"
         case "missing":
             rule = rule_of(table.model_fields[parts[-1]])
             return f"{key}: missing, and [{table.key}] needs it; allowed: {rule.allowed}"
@@ -55,11 +69,11 @@ def _keys(table: type[Table]) -> str:
     return ", ".join(names)
 
 
-def _nearest_key(parts: list[str], tables: dict[str, type[Table]]) -> str:
+def _nearest_key(parts: list[str], table: type[Table], tables: dict[str, type[Table]]) -> str:
     """Name the nearest key: in the same table, else the same name in another one, else a key path that looks alike."""
-    table, name = tables.get(".".join(parts[:-1])), parts[-1]
-    if table is not None and (hint := did_you_mean(name, table.model_fields)):
-        return hint if table is tables[""] else hint.replace("'", f"'{table.key}.", 1)
+    name, where = parts[-1], ".".join(parts[:-1])
+    if hint := did_you_mean(name, table.model_fields):
+        return hint if table is tables[""] else hint.replace("'", f"'{where}.", 1)
     known = [kind.key_path(field) for kind in tables.values() for field in kind.model_fields]
     moved = [path for path in known if path.rpartition(".")[2] == name]
     return f"; did you mean {moved[0]!r}?" if moved else did_you_mean(".".join(parts), known)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,14 @@ from astra_py.plugins import FILE
 __all__ = ["load_scenario"]
 
 _NS3_DEFAULTS = "ns3.defaults."
+#: Keys that are paths.
+_PATHS = (
+    ("platform", "file"),
+    ("transport", "file"),
+    ("system", "file"),
+    ("platform", "routing_hook"),
+    ("pcap", "folder"),
+)
 
 
 def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[str] = ()) -> Scenario:
@@ -53,14 +61,8 @@ def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[st
         scenario = Scenario.model_validate(tree)
     except ValidationError as error:
         raise ConfigError(_listed(path, explain(error, Scenario))) from None
-    workload_path = None if scenario.workload is None else scenario.workload.input_path
-    if scenario.workload is not None and workload_path is not None and not workload_path.is_file():
-        problem = f"workload.file: {scenario.workload.file!r} is not a file; allowed: the path of a workload file"
-        raise ConfigError(_listed(path, [problem]))
-    plan = None if scenario.workload is None else scenario.workload.plan
-    if plan is not None and not Path(plan).is_file():
-        problem = f"workload.plan: {plan!r} is not a file; allowed: the path of a sharding plan"
-        raise ConfigError(_listed(path, [problem]))
+    if problems := list(_missing_files(scenario)):
+        raise ConfigError(_listed(path, problems))
     scenario._source_path = path
     return scenario
 
@@ -76,16 +78,37 @@ def _read(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}: not TOML: {error}") from error
 
 
+def _missing_files(scenario: Scenario) -> Iterator[str]:
+    """A line for each file of the platform and the workloads that is named and not there."""
+    if scenario.platform.file is not None and not Path(scenario.platform.file).is_file():
+        yield f"platform.file: {scenario.platform.file!r} is not a file; allowed: the path of a platform file"
+    for key, workload in scenario.workloads.items():
+        if workload.input_path is not None and not workload.input_paths:
+            yield (
+                f"{key}.file: {workload.file!r} is not a file; allowed: the path of a workload file, or what the "
+                "names of one file a rank begin with"
+            )
+        if workload.plan is not None and not Path(workload.plan).is_file():
+            yield f"{key}.plan: {workload.plan!r} is not a file; allowed: the path of a sharding plan"
+
+
 def _place_files(tree: dict[str, Any], folder: Path) -> None:
     """Take relative paths of a scenario file from its own folder."""
-    for table, key in (("workload", "file"), ("workload", "plan"), ("platform", "routing_hook"), ("pcap", "folder")):
-        values = tree.get(table)
+    tables = [(tree.get(table), key) for table, key in _PATHS]
+    workloads = [tree.get("workload"), *(job.get("workload") for job in _tables_in(tree.get("jobs")))]
+    tables += [(workload, key) for workload in workloads for key in ("file", "plan", "comm_groups")]
+    for values, key in tables:
         if isinstance(values, dict) and isinstance(values.get(key), str) and values[key].strip() not in ("", "none"):
             values[key] = str(folder / values[key])
-    for values in tree.values():
-        for key, value in values.items() if isinstance(values, dict) else ():
+    for values in [*_tables_in(tree), *_tables_in(tree.get("background"))]:
+        for key, value in values.items():
             if isinstance(value, str) and value.startswith(FILE) and value != FILE:
                 values[key] = f"{FILE}{folder / value.removeprefix(FILE)}"
+
+
+def _tables_in(values: Any) -> list[dict[str, Any]]:
+    """The tables that a table holds."""
+    return [value for value in values.values() if isinstance(value, dict)] if isinstance(values, dict) else []
 
 
 def _apply(tree: dict[str, Any], override: str) -> None:

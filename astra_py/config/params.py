@@ -46,7 +46,8 @@ class Parameter:
 def parameter_table() -> list[Parameter]:
     """All parameters, in the order of their declaration."""
     found = []
-    for _, table in tables_of(Scenario):
+    # the workload of a job has the keys of the scenario's, which are listed once
+    for table in dict(tables_of(Scenario)).values():
         for name, info in table.model_fields.items():
             made = declaration(info)
             if made is None:

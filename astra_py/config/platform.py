@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import model_validator
 
 from astra_py.config.platform_fields import MOST_RANKS, NODES_PER_GROUP, RANKS_PER_LEAF, PlatformFields
-from astra_py.config.platform_kinds import FORWARDING, LEAVES, MACHINES, NICS, RAILS, are_nics_nodes
+from astra_py.config.platform_kinds import FILE, FORWARDING, LEAVES, MACHINES, NICS, RAILS, are_nics_nodes
 from astra_py.config.platform_presets import with_preset
 from astra_py.config.table import FieldError
 from astra_py.hardware import accelerator
@@ -140,6 +140,8 @@ class PlatformConfig(PlatformFields):
         return self.leaf_ports * self.link_rate / (ratio * self.fabric_link_rate)
 
     def check(self) -> None:  # noqa: D102  (as the base)
+        if self.kind == FILE and self.file is None:
+            raise FieldError("file", "missing, and platform.kind = 'file' needs it", "the path of a platform file")
         if self.has_machines:
             made = f"platform.nodes = {self.nodes} of platform.accelerators_per_node = {self.accelerators_per_node}"
             self._set_ranks("nodes", self.nodes * self.accelerators_per_node, made)

@@ -8,7 +8,10 @@ from typing import Annotated, ClassVar
 from astra_py.config.condition import Condition
 from astra_py.config.platform_kinds import (
     DIRECT,
+    FILE,
     FORWARDING,
+    IS_BUILT,
+    IS_FILE,
     KINDS,
     LEAVES,
     MACHINES,
@@ -19,7 +22,7 @@ from astra_py.config.platform_kinds import (
 )
 from astra_py.config.platform_presets import PlatformPresetRule
 from astra_py.config.platform_rules import Dimensions, FunctionName
-from astra_py.config.rules import Choice, Count, Flag, Number, QuantityRule, Registered
+from astra_py.config.rules import Choice, Count, Flag, Number, PathRule, QuantityRule, Registered
 from astra_py.config.scale_up import LONGEST_DELAY, PcieConfig, ScaleUpConfig
 from astra_py.config.table import Ns3Attribute, Table, parameter
 from astra_py.hardware import accelerators
@@ -60,7 +63,13 @@ class PlatformFields(Table):
         "each has one link to every spine switch; in a fat tree of three tiers; or in machines whose accelerators a "
         "scale-up switch joins, with NICs on such leaves ('zionex'), behind a host with a NIC each ('zion'), on a "
         "leaf for each rail below spines ('rail_optimized', and with their makers' figures 'dgx_a100', 'dgx_h100'), "
-        "or on a switch for each rail without spines ('rail_only').",
+        "or on a switch for each rail without spines ('rail_only'); or what platform.file says ('file').",
+    )
+    file: Annotated[str | None, PathRule("the path of a platform file")] = parameter(
+        None,
+        "File of nodes and links, in a format that `astra-py inspect` knows, recognised from its content; must be "
+        "given with kind = 'file'. Paths as of workload.file.",
+        only=IS_FILE,
     )
     preset: Annotated[str | None, PlatformPresetRule(words={"none": None})] = parameter(
         "none",
@@ -72,12 +81,14 @@ class PlatformFields(Table):
         "Number of accelerators; of machines, platform.nodes x platform.accelerators_per_node; of a torus, the "
         "product of platform.dims.",
         source="assumed",
+        only=IS_BUILT,
     )
     dims: Annotated[tuple[int, ...] | None, Dimensions(words={"auto": None}, most=MOST_RANKS)] = parameter(
         "auto",
         "Size of each dimension of a torus, that of neighbouring ranks first. 'auto': two, as near to a square as "
-        "the ranks allow.",
-        only=only_kinds("torus"),
+        "the ranks allow. Of a file: the dimensions in which collectives see its ranks, the first of which are "
+        "machines; 'auto': those of the file.",
+        only=only_kinds("torus", FILE),
     )
     nodes: Annotated[int, Count(least=1, most=MOST_RANKS)] = parameter(
         2, "Number of machines.", source="assumed", only=_ONLY_MACHINES
@@ -106,13 +117,14 @@ class PlatformFields(Table):
     accelerators_forward: Annotated[bool | None, Flag(words={"auto": None})] = parameter(
         "auto",
         "Whether frames may pass through an accelerator. 'auto': true; with platform.nic_policy = 'pxn', from a "
-        "scale-up link to Ethernet only.",
-        only=only_kinds(*FORWARDING),
+        "scale-up link to Ethernet only; of a file, what its format says.",
+        only=only_kinds(*FORWARDING, FILE),
     )
     link_rate: Annotated[int, QuantityRule(RATE, least=1)] = parameter(
         "100Gbps",
         "Rate of every Ethernet link, in each direction; with platform.fabric_rate, of those of NICs.",
         source="one 100 Gb/s NIC per GPU as in Neo, ISCA 2022",
+        only=IS_BUILT,
         ns3=Ns3Attribute(("ns3::FabricDevice::DataRate",), suffix=None),
     )
     fabric_rate: Annotated[int | None, QuantityRule(RATE, least=1, words={"auto": None})] = parameter(
@@ -125,17 +137,20 @@ class PlatformFields(Table):
         "500ns",
         "Propagation delay of every Ethernet link.",
         source="HOTI 2020, run line of the published artefact",
+        only=IS_BUILT,
         ns3=Ns3Attribute(("ns3::FabricDevice::Delay",), suffix=None),
     )
     link_loss: Annotated[float, Number(least=0, most=1, is_most_allowed=False)] = parameter(
         0.0,
         "Probability that an Ethernet link loses a frame.",
         source="lossless Ethernet",
+        only=IS_BUILT,
         ns3=Ns3Attribute(("ns3::FabricDevice::LossProbability",), suffix=None),
     )
     switch_latency: Annotated[int, QuantityRule(TIME, most=LONGEST_DELAY)] = parameter(
         "300ns",
-        "Forwarding latency of an Ethernet switch, from a frame's last byte in to its first byte ready to leave.",
+        "Forwarding latency of an Ethernet switch, from a frame's last byte in to its first byte ready to leave. With "
+        "kind = 'file' it is 0ns unless it is given: formats of networks have none.",
         source="assumed",
         only=_ONLY_SWITCHES,
         ns3=Ns3Attribute(("ns3::FabricSwitch::ForwardingLatency",), suffix=""),

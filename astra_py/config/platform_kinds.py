@@ -6,8 +6,12 @@ from __future__ import annotations
 from astra_py.config.condition import Condition
 
 __all__ = [
+    "BUILT",
     "DIRECT",
+    "FILE",
     "FORWARDING",
+    "IS_BUILT",
+    "IS_FILE",
     "KINDS",
     "LEAVES",
     "MACHINES",
@@ -32,7 +36,14 @@ WHOLE_LEAVES = ("leaf_spine", "fat_tree", "zion", "zionex")
 DIRECT = ("ring", "torus", "fully_connected")
 #: Accelerators that have to forward.
 FORWARDING = (*DIRECT, "rail_only")
-KINDS = ("single_switch", *DIRECT, "leaf_spine", "fat_tree", *MACHINES)
+#: Nodes and links from a file.
+FILE = "file"
+#: What is built from the parameters.
+BUILT = ("single_switch", *DIRECT, "leaf_spine", "fat_tree", *MACHINES)
+KINDS = (*BUILT, FILE)
+
+IS_FILE = Condition("kind", "platform.kind = 'file'", lambda kind: kind == FILE)
+IS_BUILT = Condition("kind", "a platform.kind other than 'file'", lambda kind: kind != FILE)
 
 
 def only_kinds(*kinds: str) -> Condition:

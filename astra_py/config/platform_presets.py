@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from astra_py.config.platform_kinds import FILE
 from astra_py.config.rules import Choice, WordRule
 from astra_py.config.table import FieldError
 
@@ -56,6 +57,8 @@ def with_preset(given: Mapping[str, Any]) -> dict[str, Any]:
             f"{preset['kind']!r}, or leave one of the two out",
         )
     merged = {**preset, **given}
+    if merged.get("kind") == FILE:
+        merged.setdefault("switch_latency", "0ns")
     for key, table in preset.items():
         if isinstance(table, Mapping) and isinstance(given.get(key), Mapping):
             merged[key] = {**table, **given[key]}

@@ -11,7 +11,7 @@ from typing import Any
 
 from astra_py.config.table import Table, rule_of
 
-__all__ = ["apply_preset", "presets", "transport_presets"]
+__all__ = ["apply_preset", "presets", "put_under", "transport_presets"]
 
 
 def transport_presets() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
@@ -33,12 +33,12 @@ def apply_preset(given: Mapping[str, Any], scenario: type[Table]) -> Mapping[str
         table = given.get(kind, {})
         name = table.get("preset") if isinstance(table, Mapping) else None
         preset = presets(kind).get(name, {}) if isinstance(name, str) else {}
-        given = {**given, **_under(given, preset, scenario)}
+        given = {**given, **put_under(given, preset, scenario)}
     return given
 
 
-def _under(given: Mapping[str, Any], preset: Mapping[str, Any], table: type[Table]) -> dict[str, Any]:
-    """The preset's keys of a table, each as given where it is."""
+def put_under(given: Mapping[str, Any], preset: Mapping[str, Any], table: type[Table]) -> dict[str, Any]:
+    """The keys of a table that ``preset`` has, each as given where it is, without those that then mean nothing."""
     both = {**preset, **given}
     for name, requirement in table.conditions().items():
         if name in preset and name not in given and not requirement.is_met(lambda field: _read(table, both, field)):
@@ -47,7 +47,7 @@ def _under(given: Mapping[str, Any], preset: Mapping[str, Any], table: type[Tabl
     for name in preset.keys() & both.keys():
         kind, inside = table.model_fields[name].annotation, given.get(name, {})
         if isinstance(kind, type) and issubclass(kind, Table) and isinstance(inside, Mapping):
-            merged[name] = {**inside, **_under(inside, preset[name], kind)}
+            merged[name] = {**inside, **put_under(inside, preset[name], kind)}
         else:
             merged[name] = both[name]
     return merged

@@ -21,7 +21,19 @@ from astra_py.errors import ConfigError, did_you_mean
 from astra_py.plugins import FILE, is_registered
 from astra_py.units import INT64_MAX, Quantity
 
-__all__ = ["Choice", "Count", "Flag", "Name", "Number", "QuantityRule", "Registered", "Rule", "Text"]
+__all__ = [
+    "Choice",
+    "Count",
+    "FileRule",
+    "Flag",
+    "Name",
+    "Number",
+    "PathRule",
+    "QuantityRule",
+    "Registered",
+    "Rule",
+    "Text",
+]
 
 
 class Rule(ABC):
@@ -309,3 +321,27 @@ class Text(Rule):
         if isinstance(value, str) and value.strip():
             return value
         raise ValueError(f"{value!r} is not a text")
+
+
+class PathRule(Text):
+    """A path; None where there is no file."""
+
+    def read(self, value: Any) -> Any:  # noqa: D102
+        return None if value is None else super().read(value)
+
+
+@dataclass(frozen=True)
+class FileRule(WordRule):
+    """The path of a file, or a word that stands for none."""
+
+    type_name = "text"
+    what: str
+
+    @property
+    def ordinary(self) -> str:  # noqa: D102
+        return f"the path of {self.what}"
+
+    def read_ordinary(self, value: Any) -> str:  # noqa: D102
+        if isinstance(value, str) and value.strip():
+            return value
+        raise ValueError(f"{value!r} is not a path")

@@ -5,29 +5,36 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic import PrivateAttr, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 
+from astra_py.config.background import BackgroundConfig
 from astra_py.config.collective import CollectiveConfig
+from astra_py.config.jobs import JobConfig
 from astra_py.config.ns3 import Ns3Config, apply_ns3_defaults
 from astra_py.config.pcap import PcapConfig
 from astra_py.config.platform import PlatformConfig
 from astra_py.config.presets import apply_preset
 from astra_py.config.rules import Choice, Count, QuantityRule
+from astra_py.config.settings_files import TABLES_WITH_FILES, apply_settings_files
 from astra_py.config.switch import SwitchConfig
 from astra_py.config.system import SystemConfig
 from astra_py.config.table import FieldError, Table, parameter
 from astra_py.config.transport import TransportConfig
 from astra_py.config.workload import WorkloadConfig
-from astra_py.errors import ConfigError
+from astra_py.errors import ConfigError, did_you_mean
 from astra_py.plugins import FILE, file_of
 from astra_py.units import TIME, format_rate, format_time, parse_time
 
-__all__ = ["AnalyticConfig", "LimitsConfig", "Scenario"]
+__all__ = ["MAIN_JOB", "AnalyticConfig", "LimitsConfig", "Scenario"]
+
+#: What tables call the job of ``[workload]`` where it has background beside it.
+MAIN_JOB = "workload"
 
 
 #: Longest time of one packet on one link, as of every fixed delay: thousands of them in a row fit simulated time.
@@ -77,6 +84,8 @@ class Scenario(Table):
     collective: CollectiveConfig = CollectiveConfig()
     system: SystemConfig = SystemConfig()
     workload: WorkloadConfig | None = None
+    jobs: dict[str, JobConfig] = Field(default_factory=dict)
+    background: dict[str, BackgroundConfig] = Field(default_factory=dict)
     limits: LimitsConfig = LimitsConfig()
     analytic: AnalyticConfig = AnalyticConfig()
     pcap: PcapConfig = PcapConfig()
@@ -86,15 +95,17 @@ class Scenario(Table):
 
     @model_validator(mode="before")
     @classmethod
-    def _apply_ns3_defaults_and_preset(cls, given: Any) -> Any:
-        return apply_preset(apply_ns3_defaults(given, cls), cls) if isinstance(given, Mapping) else given
+    def _apply_what_stands_elsewhere(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        return apply_preset(apply_settings_files(apply_ns3_defaults(given, cls), cls), cls)
 
     def check(self) -> None:  # noqa: D102  (as the base)
         line_bytes = self.transport.payload + (
             _ROCE_HEADERS if self.transport.header_size is None else self.transport.header_size
         )
         slowest_bps = -(-8 * line_bytes * _PS_PER_S // _LONGEST_PACKET)
-        if self.platform.link_rate < slowest_bps:
+        if self.platform.kind != "file" and self.platform.link_rate < slowest_bps:
             raise FieldError(
                 "platform.link_rate",
                 f"{self.platform.text('link_rate')!r} takes {8 * line_bytes / self.platform.link_rate:,.0f} s for one "
@@ -117,6 +128,30 @@ class Scenario(Table):
             )
         if self.pcap.ports:
             self._check_captured()
+        self._check_jobs()
+
+    def _check_jobs(self) -> None:
+        """Refuse names that tables could not tell apart, jobs without a workload, and a workload without a job."""
+        for table, names in (("jobs", self.jobs), ("background", self.background)):
+            for name in names:
+                if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name):
+                    raise FieldError(f"{table}.{name}", f"{name!r} is no name", "letters, digits, '_' and '-'")
+                if name == MAIN_JOB or (table == "background" and name in self.jobs):
+                    whose = "the [workload] beside it" if name == MAIN_JOB else f"[jobs.{name}]"
+                    raise FieldError(f"{table}.{name}", f"{name!r} is the name of {whose}", "another name")
+        if without := [name for name, job in self.jobs.items() if job.workload is None]:
+            if self.workload is None:
+                raise FieldError(
+                    f"jobs.{without[0]}.workload",
+                    "missing",
+                    f"[jobs.{without[0]}.workload], or [workload] for all jobs",
+                )
+        elif self.jobs and self.workload is not None:
+            raise FieldError(
+                "workload",
+                f"{self.workload.title!r} would mean nothing: all of jobs {', '.join(self.jobs)} have one of their own",
+                "[workload] without [jobs], or with a job that has none",
+            )
 
     def _check_captured(self) -> None:
         """Refuse captures of frames that have no true bytes."""
@@ -141,6 +176,53 @@ class Scenario(Table):
         """The file that the scenario was read from, or None."""
         return self._source_path
 
+    @property
+    def workloads(self) -> dict[str, WorkloadConfig]:
+        """The scenario's workload and those of its jobs, by key path."""
+        found = {} if self.workload is None else {"workload": self.workload}
+        own = {f"jobs.{name}.workload": job.workload for name, job in self.jobs.items()}
+        return found | {key: workload for key, workload in own.items() if workload is not None}
+
+    def workload_of(self, job: str) -> WorkloadConfig:
+        """The workload of ``[jobs.NAME]``: its own, or the scenario's."""
+        workload = self.jobs[job].workload or self.workload
+        assert workload is not None
+        return workload
+
+    def job_alone(self, job: str) -> Scenario:
+        """The same scenario with one of its jobs and nothing beside it.
+
+        Raises
+        ------
+        ConfigError
+            it has no such job.
+        """
+        known = list(self.jobs) or ([] if self.workload is None else [MAIN_JOB])
+        if job not in known:
+            raise ConfigError(
+                f"there is no job {job!r}; allowed: {', '.join(known) or 'none'}{did_you_mean(job, known)}"
+            )
+        jobs = {job: self.jobs[job]} if self.jobs else {}
+        return self.model_copy(update={"jobs": jobs, "background": {}})
+
+    def require_work(self) -> None:
+        """Refuse a scenario in which nothing is to be done.
+
+        Raises
+        ------
+        ConfigError
+            it has no workload, no jobs and no background.
+        """
+        if not (self.jobs or self.background):
+            self.require_workload()
+
+    @property
+    def title(self) -> str:
+        """What is to be run, in a few words."""
+        if self._source_path is not None:
+            return str(self._source_path)
+        return ", ".join([*self.jobs, *self.background]) if self.workload is None else self.workload.title
+
     def require_workload(self) -> WorkloadConfig:
         """Return the workload.
 
@@ -153,13 +235,14 @@ class Scenario(Table):
             where = f"{self._source_path}: " if self._source_path else ""
             raise ConfigError(
                 f"{where}workload: there is none, and a run needs one; give workload.file and workload.format, "
-                "or time one collective with astra-py collective KIND --scenario FILE"
+                "jobs or background, or time one collective with astra-py collective KIND --scenario FILE"
             )
         return self.workload
 
     def resolved(self) -> dict[str, Any]:
         """Return plain JSON values, every key that means something given; they load to an equal scenario."""
-        return {key: value for key, value in self.model_dump(mode="json").items() if value is not None}
+        tables = self.model_dump(mode="json").items()
+        return {key: _without_none(value) for key, value in tables if value is not None and value != {}}
 
     @cached_property
     def digest(self) -> str:
@@ -172,25 +255,52 @@ class Scenario(Table):
         """
         values = self.resolved()
         values.pop("pcap")  # What is looked at is not what is run.
-        contents = []
-        if self.workload is not None and (path := self.workload.input_path) is not None:
-            values["workload"]["file"] = path.name
-            contents.append(_contents("workload.file", path))
-        for key, path in self.workload.sharding_files.items() if self.workload is not None else ():
-            if key == "workload.plan":
-                values["workload"]["plan"] = path.name
-            contents.append(_contents(key, path))
+        contents: list[bytes] = []
+        for key, workload in sorted(self.workloads.items()):
+            table = values
+            for part in key.split("."):
+                table = table[part]
+            if (path := workload.input_path) is not None:
+                table["file"] = path.name
+                contents.extend(_contents(f"{key}.file", file) for file in workload.input_paths or (path,))
+            for name, path in workload.sharding_files.items():
+                if name == "workload.plan":
+                    table["plan"] = path.name
+                contents.append(_contents(name, path))
+            if (groups := workload.comm_groups) is not None:
+                table["comm_groups"] = Path(groups).name
+                contents.append(_contents(f"{key}.comm_groups", Path(groups)))
+        for key in ("platform", *TABLES_WITH_FILES):
+            if (named := getattr(self, key).file) is not None:
+                values[key]["file"] = Path(named).name
+                contents.append(_contents(f"{key}.file", Path(named)))
         if self.platform.routing_hook is not None:
             hook, _, function = self.platform.routing_hook.rpartition(":")
             values["platform"]["routing_hook"] = f"{Path(hook).name}:{function}"
             contents.append(_contents("platform.routing_hook", Path(hook)))
-        for name, table in sorted(values.items()):
-            for key, value in sorted(table.items()) if isinstance(table, dict) else ():
-                if isinstance(value, str) and (path := file_of(value)) is not None:
-                    table[key] = f"{FILE}{value.removeprefix(FILE).removeprefix(str(path.parent))}"
-                    contents.append(_contents(f"{name}.{key}", path))
+        contents += _named_files("", values)
         text = json.dumps(values, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(b"\0".join([text.encode(), *(contents or [b""])])).hexdigest()
+
+
+def _without_none(values: Any) -> Any:
+    """Tables without the keys that have no value, in tables of tables too."""
+    if not isinstance(values, dict):
+        return values
+    return {key: _without_none(value) for key, value in values.items() if value is not None}
+
+
+def _named_files(key: str, table: dict[str, Any]) -> list[bytes]:
+    """Contents of the files that values ``file:PATH`` name; in ``table`` only their names are left."""
+    contents = []
+    for name, value in sorted(table.items()):
+        path_key = f"{key}.{name}" if key else name
+        if isinstance(value, dict):
+            contents += _named_files(path_key, value)
+        elif isinstance(value, str) and (path := file_of(value)) is not None:
+            table[name] = f"{FILE}{value.removeprefix(FILE).removeprefix(str(path.parent))}"
+            contents.append(_contents(path_key, path))
+    return contents
 
 
 def _contents(key: str, path: Path) -> bytes:

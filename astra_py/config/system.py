@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Annotated, Any, ClassVar
 
 from astra_py.config.presets import presets
-from astra_py.config.rules import Choice, Count, QuantityRule, Rule
+from astra_py.config.rules import Choice, Count, FileRule, Number, QuantityRule, Rule
 from astra_py.config.stragglers import Stragglers, StragglersRule
 from astra_py.config.table import Condition, Table, parameter
 from astra_py.units import RATE, TIME, parse_time
@@ -54,6 +54,11 @@ class SystemConfig(Table):
     preset: Annotated[str, SystemPresetRule()] = parameter(
         "ideal", "A named set of values for the keys of this table; keys that are given override it."
     )
+    file: Annotated[str | None, FileRule("a file of system settings", words={"none": None})] = parameter(
+        "none",
+        "File of ASTRA-sim's system settings (JSON), for this table and [collective]. Keys that are given override it, "
+        "and it overrides the preset.",
+    )
     protocol: Annotated[str | None, ProtocolRule()] = parameter(
         "none",
         "Protocol of NCCL whose costs messages have: a time to start each collective, one for each step, and flags on "
@@ -91,6 +96,12 @@ class SystemConfig(Table):
         "workload",
         "Who gives collectives their priorities: the workload, or a rule. They count in NICs, in switches, and for "
         "system.scheduling.",
+    )
+    compute_slowdown: Annotated[float, Number(least=1, most=1000)] = parameter(
+        1.0,
+        "How many times as long a rank's compute and memory work takes while it takes part in a collective, from "
+        "joining to the end of its part; background flows slow nothing.",
+        source="accelerators whose collectives cost no compute",
     )
     stragglers: Annotated[Stragglers, StragglersRule(words={"none": Stragglers()})] = parameter(
         "none",

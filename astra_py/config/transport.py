@@ -15,7 +15,7 @@ from astra_py.config.congestion import (
     TimelyConfig,
 )
 from astra_py.config.presets import transport_presets
-from astra_py.config.rules import Choice, Count, QuantityRule, Rule
+from astra_py.config.rules import Choice, Count, FileRule, QuantityRule, Rule
 from astra_py.config.table import Condition, FieldError, Ns3Attribute, Table, parameter
 from astra_py.errors import did_you_mean
 from astra_py.units import SIZE, TIME, format_size, parse_time
@@ -92,6 +92,11 @@ class TransportConfig(Table):
     preset: Annotated[str, PresetRule()] = parameter(
         "ideal",
         "A named set of values for keys of this table and of switch; keys that are given override it.",
+    )
+    file: Annotated[str | None, FileRule("a file of transport settings", words={"none": None})] = parameter(
+        "none",
+        "File of another simulator's transport and switch settings, in a format that `astra-py inspect` knows: HPCC's "
+        "and ASTRA-sim's RoCE configuration. Keys that are given override it, and it overrides the preset.",
     )
     payload: Annotated[int, QuantityRule(SIZE, least=64, most=9000)] = parameter(
         "4096B",

@@ -12,7 +12,8 @@ from typing import Annotated, Any, ClassVar
 from astra_py.config.condition import Condition
 from astra_py.config.dlrm_sharding import DlrmSharding
 from astra_py.config.dlrm_training import ONLY_DLRM, DlrmTraining
-from astra_py.config.rules import Choice, Count, Number, QuantityRule, Registered, Text, WordRule
+from astra_py.config.input_files import input_files
+from astra_py.config.rules import Choice, Count, Number, PathRule, QuantityRule, Registered, WordRule
 from astra_py.config.table import FieldError, parameter
 from astra_py.units import TIME, parse_time
 
@@ -27,13 +28,6 @@ def dlrm_presets() -> Mapping[str, Path]:
     """Return the DLRM descriptions that ship with the package: name to file."""
     folder = Path(str(files("astra_py.config"))) / "presets" / "dlrm"
     return {path.stem: path for path in sorted(folder.glob("*.toml"))}
-
-
-class PathRule(Text):
-    """A path; None where there is no file."""
-
-    def read(self, value: Any) -> Any:
-        return None if value is None else super().read(value)
 
 
 class DlrmPresetRule(WordRule):
@@ -68,13 +62,35 @@ class WorkloadConfig(DlrmTraining, DlrmSharding):
         "path is relative to that file's folder, on the command line to the current one.",
         only=_ONLY_WITHOUT_PRESET,
     )
-    format: Annotated[str, Choice("astra_text")] = parameter(
-        "astra_text", "Format of the file: ASTRA-sim 1.0's text of a layer per line.", only=_ONLY_FILE
+    format: Annotated[
+        str, Registered("astra_py.formats", "auto", "astra_text", "chakra", "pytorch_et", "param_comms")
+    ] = parameter(
+        "auto",
+        "Format of the file: ASTRA-sim 1.0's text of a layer per line, Chakra's or PyTorch's execution traces, PARAM's "
+        "traces of collectives. 'auto': recognised from its content.",
+        only=_ONLY_FILE,
     )
     compute_unit: Annotated[int, QuantityRule(TIME, least=1, most=parse_time("1s"))] = parameter(
         "1ns",
         "Time that one unit of compute in the file means.",
         source="ASTRA-sim 1.0: cycles of 1 ns",
+        only=_ONLY_FILE,
+    )
+    missing_ranks: Annotated[str, Choice("error", "same")] = parameter(
+        "error",
+        "What a rank does that has no file of its own in a trace of one file a rank: that is an error, or the same as "
+        "the first rank that has one.",
+        only=_ONLY_FILE,
+    )
+    comm_groups: Annotated[str | None, PathRule("the path of a file of communicator groups")] = parameter(
+        None,
+        'ASTRA-sim\'s file of the groups that a Chakra trace names, JSON such as {"1": [0, 1, 2, 3]}.',
+        only=_ONLY_FILE,
+    )
+    compute_dtype: Annotated[str, Choice("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8")] = parameter(
+        "tf32",
+        "Type of the numbers that a Chakra trace's nodes compute with where it gives operations and bytes and no time.",
+        source="assumed, as a DLRM's dense layers",
         only=_ONLY_FILE,
     )
     compute_scale: Annotated[float, Number(least=0, is_least_allowed=False)] = parameter(
@@ -91,10 +107,18 @@ class WorkloadConfig(DlrmTraining, DlrmSharding):
 
     @property
     def input_path(self) -> Path | None:
-        """Path of the workload file, or of the preset's description; None where a registered function needs none."""
+        """Path of the workload file, or of the preset's description; None where a registered function needs none.
+
+        It may be what the names of one file a rank begin with.
+        """
         if self.preset is not None:
             return dlrm_presets()[self.preset]
         return None if self.file is None else Path(self.file)
+
+    @property
+    def input_paths(self) -> tuple[Path, ...]:
+        """The files that :attr:`input_path` names."""
+        return () if self.input_path is None else tuple(input_files(self.input_path).values())
 
     @property
     def path(self) -> Path:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
+from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -148,6 +149,7 @@ class SwitchModel:
     response_quanta : quanta that a PAUSE takes to act.
     has_ecn : whether switches mark frames that are ECN capable.
     chooses_per_packet : whether they choose among equal ways for each packet, and not for each flow.
+    cuts_through : whether a frame may leave before all of it has come.
     """
 
     buffer_bytes: int = 0
@@ -157,6 +159,7 @@ class SwitchModel:
     response_quanta: int = 0
     has_ecn: bool = False
     chooses_per_packet: bool = False
+    cuts_through: bool = False
 
 
 #: Called now and then while an engine runs: simulated time in ps, events so far, finished operations, operations.
@@ -171,6 +174,8 @@ class EngineOptions:
     ----------
     seed : the run's seed; switches, losses and everything random derive theirs from it.
     endpoint_delay_ps : between a rank joining a collective and its first post, and after each notification.
+    compute_slowdown : how many times as long a rank's compute and memory work takes while it has a collective under
+        way, at least 1.
     max_events, max_time_ps : limits, or -1.
     progress : called about ten times a second, or None.
     attributes : those ns-3 attributes that parameters of the scenario set, full attribute name to ns-3's text form; the
@@ -183,6 +188,7 @@ class EngineOptions:
 
     seed: int = 1
     endpoint_delay_ps: int = 0
+    compute_slowdown: Fraction = Fraction(1)
     max_events: int = -1
     max_time_ps: int = -1
     progress: Progress | None = None

@@ -170,11 +170,14 @@ def require_thresholds(scenario: Scenario, arrays: PlatformArrays) -> None:
     rates, first = np.unique(arrays.link_rate_bps[ports // 2], return_index=True)
     low, high = ecn_thresholds(scenario)
     where = f"{scenario.source_path}: " if scenario.source_path else ""
+    file = scenario.transport.file
+    whose = "" if file is None else f"; they are those of transport.file = {file!r} where the scenario gives none"
     for rate, port in zip(rates.tolist(), ports[first].tolist(), strict=True):
         a, b = (arrays.node_names[ends[port // 2]] for ends in (arrays.link_a, arrays.link_b))
         at = f"{format_rate(rate)}, the rate of the link between {a} and {b}"
         kmin, kmax = (
-            _threshold(f"{where}switch.{key}", of, rate, at) for key, of in (("ecn_kmin", low), ("ecn_kmax", high))
+            _threshold(f"{where}switch.{key}", of, rate, at, whose)
+            for key, of in (("ecn_kmin", low), ("ecn_kmax", high))
         )
         if kmin > kmax:
             raise ConfigError(
@@ -183,8 +186,10 @@ def require_thresholds(scenario: Scenario, arrays: PlatformArrays) -> None:
             )
 
 
-def _threshold(key: str, sizes: SizeByRate, rate: int, at: str) -> int:
+def _threshold(key: str, sizes: SizeByRate, rate: int, at: str, whose: str) -> int:
     size = sizes.at(rate)
     if size is None:
-        raise ConfigError(f"{key}: {str(sizes)!r} has no entry for {at}; allowed: a size for each rate of the platform")
+        raise ConfigError(
+            f"{key}: {str(sizes)!r} has no entry for {at}; allowed: a size for each rate of the platform{whose}"
+        )
     return size

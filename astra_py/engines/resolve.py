@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from astra_py.collectives.schedule import EdgeOn
@@ -88,6 +89,7 @@ def switch_model(scenario: Scenario) -> SwitchModel:
         response_quanta=switch.pfc_response_quanta,
         has_ecn=switch.ecn,
         chooses_per_packet=scenario.platform.routing in ("spray", "least_loaded"),
+        cuts_through=switch.forwarding == "cut_through",
     )
 
 
@@ -141,6 +143,7 @@ def engine_options(
     return EngineOptions(
         seed=scenario.seed,
         endpoint_delay_ps=scenario.system.endpoint_delay,
+        compute_slowdown=Fraction(str(scenario.system.compute_slowdown)),
         max_events=-1 if limits.max_events is None else limits.max_events,
         max_time_ps=-1 if limits.max_time is None else limits.max_time,
         progress=progress,

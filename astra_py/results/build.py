@@ -10,11 +10,13 @@ import numpy as np
 
 from astra_py.results.checks import require_completed, require_passed, run_checks
 from astra_py.results.collectives import collectives_table
+from astra_py.results.flows import flows_table
 from astra_py.results.iterations import iterations_table
 from astra_py.results.links import links_table
-from astra_py.results.messages import flows_table, messages_table
+from astra_py.results.messages import messages_table, pairs_table
 from astra_py.results.operations import operations_table
 from astra_py.results.phases import phases_table
+from astra_py.results.plans import plan_ranks_table, plan_table
 from astra_py.results.queues import pauses_table, queues_table
 from astra_py.results.result import Result
 
@@ -29,10 +31,13 @@ _BUILDERS = {
     "phases": phases_table,
     "operations": operations_table,
     "messages": messages_table,
+    "pairs": pairs_table,
     "flows": flows_table,
     "links": links_table,
     "queues": queues_table,
     "pauses": pauses_table,
+    "plan": plan_table,
+    "plan_ranks": plan_ranks_table,
 }
 
 

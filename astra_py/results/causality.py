@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from astra_py.collectives.schedule import EdgeOn, OuterKind
+from astra_py.collectives.schedule import EdgeOn
 from astra_py.engines.base import TimeRounding
 from astra_py.results.check import Check
 
@@ -97,17 +97,12 @@ def _inside(record: RunRecord) -> tuple[int, int, list[str]]:
 def _parts(record: RunRecord) -> tuple[int, int, list[str]]:
     """Messages against the parts of their two ranks: none before its sender joined, none after its parts' ends."""
     schedule, columns = record.schedule, record.columns
-    parts = np.flatnonzero(schedule.kind == OuterKind.COLLECTIVE)
-    key = schedule.instance[parts].astype(np.int64) * schedule.ranks + schedule.rank[parts]
-    order = np.argsort(key)
-    parts, key = parts[order], key[order]
-    instance = columns.message_instance.astype(np.int64) * schedule.ranks
-    sender = parts[np.searchsorted(key, instance + columns.message_src)]
-    receiver = parts[np.searchsorted(key, instance + columns.message_dst)]
+    sender, receiver = record.message_parts
     notify_on = np.array([t.notify_on for t in schedule.templates], dtype=np.int64)[schedule.instance_template]
     is_late = notify_on[columns.message_instance] == EdgeOn.ACKED
     told = np.where(is_late, columns.message_acked_ps, columns.message_delivered_ps) + record.endpoint_delay_ps
-    early = columns.message_posted_ps < columns.op_start_ps[sender] + record.endpoint_delay_ps
+    delay = record.of_message([template.duration_ps for template in schedule.templates])
+    early = columns.message_posted_ps < columns.op_start_ps[sender] + record.endpoint_delay_ps + delay
     left = (columns.op_end_ps[sender] < columns.message_sent_ps) | (columns.op_end_ps[receiver] < told)
     example = [f"message {i} is posted before its sender has joined" for i in np.flatnonzero(early)[:1]]
     example += [f"message {i} outlasts a part it belongs to" for i in np.flatnonzero(left)[:1]]

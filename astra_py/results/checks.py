@@ -19,11 +19,12 @@ from astra_py.errors import CheckError, DeadlockError, SimulationError
 from astra_py.results.balance import check_links, check_ports, check_switches
 from astra_py.results.causality import check_dependencies, check_moments, check_speed
 from astra_py.results.check import Check, compare
+from astra_py.results.durations import check_durations
 from astra_py.results.flow_check import check_data_flow, check_message_ends
+from astra_py.results.flows import check_flow_starts
 from astra_py.results.link_bytes import check_link_bytes
 from astra_py.results.pools import check_limits, check_priorities
 from astra_py.results.switching import check_switching
-from astra_py.workloads.trace import NodeKind
 
 if TYPE_CHECKING:
     from astra_py.collectives.schedule import Schedule
@@ -106,12 +107,14 @@ def run_checks(record: RunRecord) -> tuple[Check, ...]:
     are left out then, as the run has already failed. What an engine without ports says of links is computed, not
     counted, and is not checked.
     """
-    checks = [_operations(record), _participations(record), _durations(record), check_limits(record)]
+    checks = [_operations(record), _participations(record), check_durations(record), check_limits(record)]
     checks += [check_priorities(record), check_data_flow(record)]
     messages = [_messages(record), _message_bytes(record)]
     checks += messages + _rank_bytes(record)
     if all(check.passed for check in messages):
         checks.append(check_message_ends(record))
+        if any(template.is_flows for template in record.schedule.templates):
+            checks.append(check_flow_starts(record))
         if record.has_ports:
             checks += [*check_link_bytes(record), *check_links(record), *check_switches(record), *check_ports(record)]
             checks += check_switching(record)
@@ -147,18 +150,6 @@ def _participations(record: RunRecord) -> Check:
         np.isin(union, declared).astype(np.int64),
         _spread(union, keys, counts),
         lambda i: f"{calls[union[i] // ranks].name} on rank {union[i] % ranks}",
-    )
-
-
-def _durations(record: RunRecord) -> Check:
-    trace, columns = record.trace, record.columns
-    local = np.flatnonzero(trace.kind != NodeKind.COLLECTIVE)
-    return compare(
-        "durations",
-        "ps of compute and memory operations, from start to end",
-        trace.duration_ps[local],
-        columns.op_end_ps[local] - columns.op_start_ps[local],
-        lambda i: f"{trace.names[trace.name[local[i]]]} on rank {trace.rank[local[i]]}",
     )
 
 

@@ -51,6 +51,7 @@ def collectives_table(record: RunRecord) -> Columns:
     return {
         "collective": np.arange(len(calls)),
         "name": _text(call.name for call in calls),
+        "job": record.job_names[record.job_of_instance],
         "kind": _text(call.kind for call in calls),
         "algorithm": _text(template.algorithm for template in templates),
         "protocol": _text(template.protocol for template in templates),

@@ -59,6 +59,7 @@ def _text(name: str, meaning: str) -> Column:
 
 TABLES: Mapping[str, tuple[Column, ...]] = {
     "iterations": (
+        _text("job", "job it is of; empty where there is one job"),
         _int("iteration", "number of the iteration, from 0"),
         _int("rank", "the rank these figures are of: the one that ends the run (the lowest of equals)"),
         _float("start_us", "end of the iteration before, or the run's start; its first work may have begun earlier"),
@@ -75,12 +76,15 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
     "collectives": (
         _int("collective", "index of the collective in the run; operations and messages refer to it"),
         _text("name", "the workload's name for it"),
-        _text("kind", "all_reduce, all_to_all, ..."),
+        _text("job", "job it is of; empty where there is one job"),
+        _text("kind", "all_reduce, all_to_all, ..., or flows"),
         _text("algorithm", "ring, direct, ..."),
         _text("protocol", "the collective library's protocol whose costs are in it; empty without"),
         _int("iteration", "iteration it belongs to"),
         _int("ranks", "ranks in its group"),
-        _int("size_bytes", "nccl-tests' size: per-rank buffer; whole array of all-gather and reduce-scatter"),
+        _int(
+            "size_bytes", "nccl-tests' size: per-rank buffer; whole array of all-gather and reduce-scatter; all flows"
+        ),
         _int("sent_bytes", "data sent by the rank that sends most"),
         _int("control_bytes", "clear-to-send messages and a protocol's flags, of all its messages together"),
         _float("start_us", "the first rank joins"),
@@ -119,6 +123,7 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
     "operations": (
         _int("operation", "index of the operation in the run"),
         _text("name", "the workload's name for it"),
+        _text("job", "job it is of; empty where there is one job"),
         _text("kind", "compute, collective (one rank's part) or memory"),
         _int("rank", "rank that runs it"),
         _int("iteration", "iteration it belongs to"),
@@ -148,7 +153,7 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         _int("delivered_ps", "delivered_us, exact"),
         _int("acked_ps", "acked_us, exact; -1 where nothing is acknowledged"),
     ),
-    "flows": (
+    "pairs": (
         _int("src", "sending rank"),
         _int("dst", "receiving rank"),
         _int("messages", "messages of the pair"),
@@ -159,6 +164,23 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         _float("last_delivered_us", "last message delivered"),
         _float("mean_message_us", "mean of delivered - posted"),
         _float("max_message_us", "largest delivered - posted"),
+    ),
+    "flows": (
+        _int("flow", "number of the flow, by list and in the list's order"),
+        _text("job", "job whose list it is in; empty where there is one job"),
+        _int("collective", "row of collectives that is its list"),
+        _int("src", "sending rank"),
+        _int("dst", "receiving rank"),
+        _int("size_bytes", "payload"),
+        _int("packets", "packets it is cut into"),
+        _int("retransmitted_packets", "packets sent again"),
+        _float("start_us", "start, as its list declares it"),
+        _float("time_us", "flow completion time: from its start to the last byte's delivery"),
+        _float("ideal_time_us", "what that is alone on its way, without windows, control and acknowledgements"),
+        _float("slowdown", "time / ideal time"),
+        _int("start_ps", "start_us, exact"),
+        _int("time_ps", "time_us, exact"),
+        _int("ideal_time_ps", "ideal_time_us, exact"),
     ),
     "links": (
         _int("channel", "directed link: 2 l is the one way of link l, 2 l + 1 the other"),
@@ -203,6 +225,30 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         _float("time_us", "from start to end"),
         _int("start_ps", "start_us, exact"),
         _int("end_ps", "end_us, exact"),
+    ),
+    "plan": (
+        _text("table", "the embedding table"),
+        _text("sharding", "table_wise, row_wise, column_wise, table_row_wise or data_parallel"),
+        _int("rank", "who holds the shard"),
+        _int("row_begin", "its first row"),
+        _int("rows", "number of its rows"),
+        _int("dim_begin", "its first column"),
+        _int("dims", "number of its columns"),
+        _text("tier", "hbm, the accelerator's memory, or host"),
+    ),
+    "plan_ranks": (
+        _int("rank", "the rank"),
+        _int("shards", "number of its shards"),
+        _int("memory_bytes", "its tables and their optimiser's state"),
+        _int("host_bytes", "of these, in its host's memory"),
+        _int("looked_up_bytes", "rows that all ranks' samples look up there, in an iteration"),
+        _int("index_out_bytes", "indices and lengths that it sends to others"),
+        _int("index_in_bytes", "indices and lengths that it receives from others"),
+        _int("forward_out_bytes", "vectors, and parts of sums, that it sends to others forward"),
+        _int("forward_in_bytes", "vectors, and parts of sums, that it receives from others forward"),
+        _int("backward_out_bytes", "gradients that it sends to others"),
+        _int("backward_in_bytes", "gradients that it receives from others"),
+        _int("replica_bytes", "gradients of data-parallel tables, all-reduced"),
     ),
 }
 

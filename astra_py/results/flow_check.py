@@ -35,7 +35,8 @@ def check_data_flow(record: RunRecord) -> Check:
     payload = {number: trace.calls[call].payload for number, call in call_of.items()}
     seen: set[tuple[object, ...]] = set()
     queue: list[tuple[bool, int, int]] = []
-    for number in sorted(call_of, key=lambda number: -int(np.sum(payload[number]))):
+    size = {number: trace.calls[call].buffer_bytes for number, call in call_of.items()}
+    for number in sorted(call_of, key=lambda number: -size[number]):
         template = schedule.templates[number]
         if len(template):
             shape = (template.collective, template.ranks, *(getattr(template, name).tobytes() for name in _SHAPE))

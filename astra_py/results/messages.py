@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The tables of messages and of flows, the messages of one rank to another."""
+"""The tables of messages, and of pairs of ranks with what they exchanged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from astra_py.results.columns import Columns, us
 if TYPE_CHECKING:
     from astra_py.results.record import RunRecord
 
-__all__ = ["flows_table", "messages_table"]
+__all__ = ["messages_table", "pairs_table"]
 
 
 def messages_table(record: RunRecord) -> Columns:
@@ -39,8 +39,8 @@ def messages_table(record: RunRecord) -> Columns:
     }
 
 
-def flows_table(record: RunRecord) -> Columns:
-    """Columns of the table ``flows``, one row a pair of ranks with messages, by source and destination."""
+def pairs_table(record: RunRecord) -> Columns:
+    """Columns of the table ``pairs``, one row a pair of ranks with messages, by source and destination."""
     columns = record.columns
     ranks = record.schedule.ranks
     pair = columns.message_src.astype(np.int64) * ranks + columns.message_dst

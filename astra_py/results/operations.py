@@ -23,6 +23,7 @@ def operations_table(record: RunRecord) -> Columns:
     return {
         "operation": np.arange(len(schedule)),
         "name": np.array(schedule.names, dtype=object)[schedule.name],
+        "job": record.job_names[record.trace.job if record.trace.jobs else np.full(len(schedule), -1)],
         "kind": kinds[schedule.kind],
         "rank": schedule.rank,
         "iteration": schedule.iteration,

@@ -50,7 +50,7 @@ def check_limits(record: RunRecord) -> Check:
     capacity = np.ones((trace.ranks, width), dtype=np.int64)
     capacity[:, -1] = 0
     if record.max_active_collectives is not None:
-        parts = np.flatnonzero(trace.kind == NodeKind.COLLECTIVE)
+        parts = np.flatnonzero(trace.is_collective)
         pool = np.concatenate([pool, trace.rank[parts].astype(np.int64) * width + width - 1])
         node = np.concatenate([in_stream, parts])
         capacity[:, -1] = record.max_active_collectives

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from astra_py.engines.base import Engine, EngineColumns, SwitchModel, TransportModel
     from astra_py.platforms.platform import Platform, PlatformArrays
     from astra_py.results.traffic import Traffic
+    from astra_py.workloads.registry import JobTables
     from astra_py.workloads.trace import Trace
 
 __all__ = ["RoutePaths", "RunRecord"]
@@ -44,11 +46,13 @@ class RunRecord:
     switch : what is known of the platform's switches.
     declared_bytes : bytes that each rank has to send, and to receive, by the trace's collectives; both i64[ranks].
     seed, endpoint_delay_ps : as the engine got them.
+    compute_slowdown : how many times as long local work takes beside a collective of its rank.
     max_active_collectives : how many collectives a rank may take part in at once, or None for no limit.
     engine : name of the engine.
     columns : what it measured.
     route_paths : where flows go; the same for the engine and for all that is recomputed here.
     analytic : the engine that each collective's analytic time comes from.
+    job_tables : what makes further tables that the job has, by name.
     """
 
     trace: Trace
@@ -64,6 +68,8 @@ class RunRecord:
     columns: EngineColumns
     route_paths: RoutePaths
     analytic: Engine
+    job_tables: JobTables = field(default_factory=dict)
+    compute_slowdown: Fraction = Fraction(1)
 
     @cached_property
     def arrays(self) -> PlatformArrays:
@@ -98,6 +104,18 @@ class RunRecord:
         return int(self.columns.op_end_ps.max(initial=0))
 
     @cached_property
+    def job_names(self) -> NDArray[np.object_]:
+        """Names of the trace's jobs, and at the end the empty one of what is of no job."""
+        return np.array([*(job.name for job in self.trace.jobs), ""], dtype=np.object_)
+
+    @cached_property
+    def job_of_instance(self) -> NDArray[np.int32]:
+        """i32[instances]: index into :attr:`job_names`."""
+        if not self.trace.jobs:
+            return np.full(len(self.schedule.instance_call), -1, dtype=np.int32)
+        return self.trace.job_of_call[self.schedule.instance_call]
+
+    @cached_property
     def first_row(self) -> NDArray[np.int64]:
         """i64[instances + 1]: where each instance begins when the operations of all are written one after another."""
         lengths = np.array([len(template) for template in self.schedule.templates], dtype=np.int64)
@@ -127,6 +145,18 @@ class RunRecord:
         row = np.full(self.first_row[-1], -1, dtype=np.int64)
         row[self.first_row[columns.message_instance] + columns.message_op] = np.arange(len(columns.message_op))
         return row
+
+    @cached_property
+    def message_parts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """i64[messages] twice: the operations that are the sender's and the receiver's part in its collective."""
+        schedule, columns = self.schedule, self.columns
+        parts = np.flatnonzero(schedule.kind == OuterKind.COLLECTIVE)
+        key = schedule.instance[parts].astype(np.int64) * schedule.ranks + schedule.rank[parts]
+        order = np.argsort(key)
+        parts, key = parts[order], key[order]
+        instance = columns.message_instance.astype(np.int64) * schedule.ranks
+        sender = parts[np.searchsorted(key, instance + columns.message_src)]
+        return sender, parts[np.searchsorted(key, instance + columns.message_dst)]
 
     def of_message(self, columns: list[NDArray[Any]]) -> NDArray[Any]:
         """A column of the templates, one entry a message: ``columns[t]`` is template ``t``'s."""

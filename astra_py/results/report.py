@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from astra_py.results.columns import Columns
 from astra_py.results.congestion import congestion_section
+from astra_py.results.flow_report import flows_section
 from astra_py.results.phases import LEVELS
 from astra_py.results.text import WIDTH, figure, grid
 from astra_py.units import format_size
+from astra_py.workloads.calls import FLOWS
 
 if TYPE_CHECKING:
     from astra_py.results.result import Result
@@ -26,12 +28,11 @@ _MOST_ITERATIONS = 8
 
 def report(result: Result) -> str:
     """The report of ``result``; at most 100 columns wide."""
-    table = result.columns("iterations")
-    iterations = iterations_section(table)
-    if len(table["rank"]):
-        iterations.append(f"figures of rank {table['rank'][0]}, which ends the run")
-    sections = [_head(result), iterations, _collectives(result), _phases(result), _links(result)]
-    sections += [congestion_section(result), _checks(result)]
+    jobs = list(dict.fromkeys(result.columns("iterations")["job"].tolist()))
+    sections = [_head(result)]
+    for job in jobs:
+        sections += [_iterations(result, job), _collectives(result, job)]
+    sections += [flows_section(result), _phases(result), _links(result), congestion_section(result), _checks(result)]
     return "\n\n".join("\n".join(section) for section in sections if section)
 
 
@@ -47,6 +48,16 @@ def _head(result: Result) -> list[str]:
     for note in manifest["notes"]:
         lines += textwrap.wrap(note, WIDTH, initial_indent="- ", subsequent_indent="  ")
     return lines
+
+
+def _iterations(result: Result, job: str) -> list[str]:
+    table = result.columns("iterations")
+    mine = table["job"] == job
+    table = {name: column[mine] for name, column in table.items()}
+    lines = iterations_section(table)
+    if job:
+        lines.insert(0, f"job {job}, from {figure(table['start_us'][0])} us on")
+    return [*lines, f"figures of rank {table['rank'][0]}, which ends the {'job' if job else 'run'}"]
 
 
 def iterations_section(table: Columns) -> list[str]:
@@ -69,19 +80,20 @@ def iterations_section(table: Columns) -> list[str]:
         # collectives of different iterations overlap, so that their times do not add up
         total = ["-" if column == "communication_us" else figure(float(table[column].sum())) for column in columns]
         share = 100 * table["exposed_us"].sum() / max(table["time_us"].sum(), 1e-300)
-        rows.append(["run", *total, figure(share, 1)])
+        rows.append(["job" if table["job"][0] else "run", *total, figure(share, 1)])
     return grid(header, rows)
 
 
-def _collectives(result: Result) -> list[str]:
+def _collectives(result: Result, job: str) -> list[str]:
     table = result.columns("collectives")
-    wanted = np.unique(table["iteration"])
+    mine = (table["job"] == job) & (table["kind"] != FLOWS)
+    wanted = np.unique(table["iteration"][mine])
     # the first iteration and the last: how it starts, and the steady state
     wanted = wanted[[0, -1]] if len(wanted) > 1 else wanted
     header = ["collective", "", "ranks", "size", "time", "exposed", "algbw", "busbw", "ideal", "analytic", "ratio"]
     lines = []
     for iteration in wanted:
-        rows = [_row(table, group) for group in _equal(table, np.flatnonzero(table["iteration"] == iteration))]
+        rows = [_row(table, group) for group in _equal(table, np.flatnonzero(mine & (table["iteration"] == iteration)))]
         lines += [f"collectives of iteration {iteration}", *grid(header, rows), ""]
     if not lines:
         return []

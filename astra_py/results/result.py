@@ -101,8 +101,13 @@ class Result:
         return self.table("messages")
 
     @property
-    def flows(self) -> pd.DataFrame:
+    def pairs(self) -> pd.DataFrame:
         """One row a pair of ranks that exchanged messages."""
+        return self.table("pairs")
+
+    @property
+    def flows(self) -> pd.DataFrame:
+        """One row a flow of a list: its completion time, and what it would have been alone."""
         return self.table("flows")
 
     @property
@@ -119,6 +124,16 @@ class Result:
     def pauses(self) -> pd.DataFrame:
         """One row an episode of PFC: which port was held, by whom, when."""
         return self.table("pauses")
+
+    @property
+    def plan(self) -> pd.DataFrame:
+        """One row a shard of a DLRM's tables: which rank holds which rows and columns; empty for other jobs."""
+        return self.table("plan")
+
+    @property
+    def plan_ranks(self) -> pd.DataFrame:
+        """One row a rank of a DLRM: memory, lookups and bytes of its plan; empty for other jobs."""
+        return self.table("plan_ranks")
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
         """Write every table as CSV, and the manifest, into ``folder``; gives its path.

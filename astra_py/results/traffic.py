@@ -23,7 +23,15 @@ Integers = TypeVar("Integers", int, NDArray[np.int64])
 #: Compressed rows of channels.
 Rows = tuple[NDArray[np.int64], NDArray[np.int32]]
 
-__all__ = ["ControlFrames", "Traffic", "implied_line_bytes", "integer_sums"]
+__all__ = [
+    "SCALE_UP_FLIT",
+    "ControlFrames",
+    "Traffic",
+    "implied_line_bytes",
+    "integer_sums",
+    "padded",
+    "scale_up_bytes",
+]
 
 #: Controls that limit the bytes in flight, as a window of the transport does.
 _WINDOW_CONTROLS = ("ns3::Hpcc", "ns3::Swift", "ns3::Dctcp")
@@ -32,7 +40,7 @@ _MAX_PACKETS_TO_ACK = 2**22
 #: Payload of a packet whose way has scale-up links only.
 _SCALE_UP_PAYLOAD = 4096
 #: What a packet without payload, or an ACK, counts as on a scale-up link.
-_SCALE_UP_FLIT = 16
+SCALE_UP_FLIT = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +76,7 @@ def implied_line_bytes(
             beside = control.line_bytes
         else:
             message = _scale_up_line_bytes(traffic, transport, int(part))
-            beside = control.crossing * _share(_SCALE_UP_FLIT, int(part))
+            beside = control.crossing * scale_up_bytes(SCALE_UP_FLIT, int(part))
         line = traffic.on_channels(traffic.per_flow(message), channels) + beside
         total = np.where(parts == part, line, total)
     return total
@@ -80,22 +88,23 @@ def _ethernet_line_bytes(traffic: Traffic, transport: TransportModel) -> NDArray
     if transport.header_bytes >= 0:
         return size_bytes + packets * (transport.header_bytes + transport.telemetry_bytes)
     last = size_bytes - (packets - 1) * transport.payload_bytes
-    padded = (packets - 1) * _pad(np.int64(transport.payload_bytes)) + _pad(last)
-    return padded + packets * (DATA_HEADER + transport.telemetry_bytes) + RETH
+    payload = (packets - 1) * padded(np.int64(transport.payload_bytes)) + padded(last)
+    return payload + packets * (DATA_HEADER + transport.telemetry_bytes) + RETH
 
 
 def _scale_up_line_bytes(traffic: Traffic, transport: TransportModel, part: int) -> NDArray[np.int64]:
     """Line bytes of each message's packets on a scale-up link, whose payload has ``part`` millionths of the line."""
     packets, payload = traffic.packets(transport), traffic.payload_bytes(transport)
-    last = np.maximum(traffic.size_bytes - (packets - 1) * payload, _SCALE_UP_FLIT)
-    return (packets - 1) * _share(payload, part) + _share(last, part)
+    last = np.maximum(traffic.size_bytes - (packets - 1) * payload, SCALE_UP_FLIT)
+    return (packets - 1) * scale_up_bytes(payload, part) + scale_up_bytes(last, part)
 
 
-def _share(payload: Integers, part: int) -> Integers:
+def scale_up_bytes(payload: Integers, part: int) -> Integers:
+    """Line bytes of a payload that has ``part`` millionths of the line."""
     return -(-payload * 1_000_000 // part)
 
 
-def _pad(payload: NDArray[np.int64] | np.int64) -> NDArray[np.int64]:
+def padded(payload: NDArray[np.int64] | np.int64) -> NDArray[np.int64]:
     """RoCE pads a payload."""
     return (np.asarray(payload) + PADDING - 1) // PADDING * PADDING
 

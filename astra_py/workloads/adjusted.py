@@ -52,13 +52,16 @@ def prioritised(trace: Trace, rule: str) -> Trace:
     """Give collectives their priorities by one of :data:`PRIORITY_RULES`.
 
     ``"workload"`` leaves them as they are. ``"all_to_all_first"`` gives all-to-alls the highest and all others the
-    lowest, as Neo does (ISCA 2022, section 4): a forward pass waits for them at once. ``"none"`` makes all equal.
+    lowest, as Neo does (ISCA 2022, section 4): a forward pass waits for them at once. ``"none"`` makes all equal. Flows
+    keep their own.
     """
     if rule == "workload":
         return trace
     is_first = rule == "all_to_all_first"
     calls = tuple(
         replace(call, priority=MAX_PRIORITY if is_first and call.kind.startswith("all_to_all") else 0)
+        if call.flows is None
+        else call
         for call in trace.calls
     )
     return replace(trace, calls=calls)

@@ -4,8 +4,8 @@
 The format, as its documentation and its own files have it: line 1 names the parallelism and its options, line 2 the
 number of layers, and each further line is one layer of 12 fields between tabs or spaces: name, a reserved field, then
 (compute time, collective, bytes) for the forward pass, the input gradient and the weight gradient, and at last the
-delay of the update that follows each of the layer's collectives. Times are in cycles of 1 ns there; the unit is a
-choice of whoever runs it.
+delay of the update that follows each of the layer's collectives. With HYBRID_CUSTOMIZED a 13th field is the layer's own
+parallelism. Times are in cycles of 1 ns there; the unit is a choice of whoever runs it.
 """
 
 from __future__ import annotations
@@ -17,12 +17,16 @@ from pathlib import Path
 from astra_py.errors import WorkloadError, did_you_mean
 from astra_py.workloads.calls import MAX_INT64, MOST_BYTES
 
-__all__ = ["PASSES", "AstraLayer", "AstraPass", "AstraTextModel", "read_astra_text"]
+__all__ = ["DLRM", "PASSES", "TRANSFORMER", "AstraLayer", "AstraPass", "AstraTextModel", "read_astra_text"]
 
 #: The three passes of a layer, in the order of the file's fields; also the phases of the Trace.
 PASSES = ("forward", "input_gradient", "weight_gradient")
 
-SUPPORTED_KINDS = ("HYBRID_DLRM",)
+DLRM, TRANSFORMER, CUSTOMIZED = "HYBRID_DLRM", "HYBRID_TRANSFORMER", "HYBRID_CUSTOMIZED"
+#: What a layer's own parallelism may be.
+LAYER_KINDS = ("DATA", "MODEL", "HYBRID_DATA_MODEL", "HYBRID_MODEL_DATA")
+SUPPORTED_KINDS = (DLRM, "MICRO", *LAYER_KINDS, TRANSFORMER, CUSTOMIZED)
+_GROUP_OPTION = "model_parallel_NPU_group:"
 COLLECTIVES = {
     "NONE": None,
     "ALLREDUCE": "all_reduce",
@@ -44,10 +48,14 @@ class AstraPass:
 
 @dataclass(frozen=True, kw_only=True)
 class AstraLayer:
-    """One layer as the file has it; ``update_delay`` in file units follows each of its collectives."""
+    """One layer as the file has it; ``update_delay`` in file units follows each of its collectives.
+
+    ``parallelism`` is its own, or that of the file.
+    """
 
     name: str
     line: int
+    parallelism: str
     forward: AstraPass
     input_gradient: AstraPass
     weight_gradient: AstraPass
@@ -66,15 +74,21 @@ class AstraTextModel:
     Attributes
     ----------
     path : the file.
-    kind : parallelism; ``"HYBRID_DLRM"``.
-    last_bottom_layer : index of the last layer of the bottom MLP; layer 0 is the embedding.
+    kind : parallelism, such as ``"HYBRID_DLRM"``.
+    option : of HYBRID_DLRM, the index of the last layer of the bottom MLP, where layer 0 is the embedding; of
+        HYBRID_TRANSFORMER, the ranks of a group of model parallelism; 0 of others.
     layers : in file order.
     """
 
     path: Path
     kind: str
-    last_bottom_layer: int
+    option: int
     layers: tuple[AstraLayer, ...]
+
+    @property
+    def last_bottom_layer(self) -> int:
+        """Index of the last layer of the bottom MLP, of HYBRID_DLRM."""
+        return self.option
 
     def where(self, layer: AstraLayer) -> str:
         """File and line of ``layer``, as error messages begin."""
@@ -94,8 +108,7 @@ class AstraTextModel:
         unit = compute_unit_ps / 1e6
         times = {which: self.compute_units(which) * unit for which in PASSES}
         lines = [
-            f"{self.path}: {self.kind}, {len(self.layers)} layers, embedding {self.layers[0].name}, bottom MLP to "
-            f"{self.layers[self.last_bottom_layer].name}, top MLP to {self.layers[-1].name}",
+            f"{self.path}: {self._title}",
             f"times in units of {compute_unit_ps / 1000:g} ns: "
             + ", ".join(f"{which.replace('_', ' ')} {time:g} us" for which, time in times.items())
             + f", together {sum(times.values()):g} us a rank and iteration",
@@ -103,7 +116,8 @@ class AstraTextModel:
         exchanges = [(p, which) for layer in self.layers for which, p in layer.passes if p.collective is not None]
         for kind in sorted({str(p.collective) for p, _ in exchanges}):
             sizes = [p.size_bytes for p, _ in exchanges if p.collective == kind]
-            lines.append(f"{len(sizes)} {kind} an iteration over all ranks, {sum(sizes)} B of buffers a rank")
+            over = " over all ranks" if self.kind == DLRM else ""
+            lines.append(f"{len(sizes)} {kind} an iteration{over}, {sum(sizes)} B of buffers a rank")
         delays = sum(
             layer.update_delay * sum(p.collective is not None for _, p in layer.passes) for layer in self.layers
         )
@@ -117,6 +131,14 @@ class AstraTextModel:
         if idle:
             lines.append(f"ignored: the update delay of {', '.join(idle)}, which follows no collective")
         return lines
+
+    @property
+    def _title(self) -> str:
+        layers = f"{self.kind}, {len(self.layers)} layers"
+        if self.kind == DLRM:
+            bottom, top = self.layers[self.option].name, self.layers[-1].name
+            return f"{layers}, embedding {self.layers[0].name}, bottom MLP to {bottom}, top MLP to {top}"
+        return f"{layers}, model parallelism of {self.option} ranks" if self.kind == TRANSFORMER else layers
 
 
 def read_astra_text(path: str | Path) -> AstraTextModel:
@@ -135,7 +157,7 @@ def read_astra_text(path: str | Path) -> AstraTextModel:
     path = Path(path)
     lines = _lines(path)
     header = _Line(path, *lines[0])
-    kind, last_bottom_layer = _read_kind(header)
+    kind, option = _read_kind(header)
     if len(lines) < 2:
         raise header.error("the number of layers is missing; it is the second line")
     counter = _Line(path, *lines[1])
@@ -145,12 +167,14 @@ def read_astra_text(path: str | Path) -> AstraTextModel:
     found = lines[2:]
     if declared != len(found):
         raise counter.error(f"{declared} layers are declared and {len(found)} follow")
-    if last_bottom_layer > declared - 2:
+    if kind == DLRM and option > declared - 2:
         raise header.error(
-            f"the last bottom layer is {last_bottom_layer} of layers 0 to {declared - 1}; at least one layer, "
+            f"the last bottom layer is {option} of layers 0 to {declared - 1}; at least one layer, "
             "the top MLP, comes after it"
         )
-    layers = tuple(_read_layer(_Line(path, *line)) for line in found)
+    if declared < 1:
+        raise counter.error("0 layers are declared; allowed: 1 or more")
+    layers = tuple(_read_layer(_Line(path, *line), kind) for line in found)
     first_line: dict[str, int] = {}
     for layer in layers:
         if first_line.setdefault(layer.name, layer.line) != layer.line:
@@ -158,7 +182,7 @@ def read_astra_text(path: str | Path) -> AstraTextModel:
                 f"{path}, line {layer.line}: layer {layer.name!r} has the name of line {first_line[layer.name]}; "
                 "tables tell layers by their names, which differ"
             )
-    return AstraTextModel(path=path, kind=kind, last_bottom_layer=last_bottom_layer, layers=layers)
+    return AstraTextModel(path=path, kind=kind, option=option, layers=layers)
 
 
 class _Line:
@@ -211,23 +235,42 @@ def _lines(path: Path) -> list[tuple[int, str]]:
 
 
 def _read_kind(header: _Line) -> tuple[str, int]:
+    """The parallelism of line 1, and its option."""
     kind, *options = header.fields
     if kind not in SUPPORTED_KINDS:
         raise header.error(f"parallelism {kind!r} is not supported; supported is {', '.join(SUPPORTED_KINDS)}")
-    if len(options) != 1:
-        raise header.error(
-            f"{kind} takes one option, the index of the last bottom layer, such as '{kind} 4'; here are {len(options)}"
-        )
-    return kind, header.integer(1, "index of the last bottom layer")
+    if kind == DLRM:
+        if len(options) != 1:
+            raise header.error(
+                f"{kind} takes one option, the index of the last bottom layer, such as '{kind} 4'; here are "
+                f"{len(options)}"
+            )
+        return kind, header.integer(1, "index of the last bottom layer")
+    if kind == TRANSFORMER:
+        if len(options) != 2 or options[0] != _GROUP_OPTION:
+            raise header.error(f"{kind} takes the ranks of a model-parallel group, such as '{kind} {_GROUP_OPTION} 8'")
+        group = header.integer(2, "ranks of a model-parallel group")
+        if group < 1:
+            raise header.error("a model-parallel group has 0 ranks; allowed: 1 or more")
+        return kind, group
+    if options:
+        raise header.error(f"{kind} takes no options; here are {len(options)}")
+    return kind, 0
 
 
-def _read_layer(line: _Line) -> AstraLayer:
-    if len(line.fields) != FIELDS:
-        raise line.error(f"a layer has {FIELDS} fields, not {len(line.fields)}")
+def _read_layer(line: _Line, kind: str) -> AstraLayer:
+    fields = FIELDS + (kind == CUSTOMIZED)
+    if len(line.fields) != fields:
+        raise line.error(f"a layer has {fields} fields, not {len(line.fields)}")
     forward, input_gradient, weight_gradient = (line.exchange(2 + 3 * i, which) for i, which in enumerate(PASSES))
+    own = line.fields[FIELDS] if kind == CUSTOMIZED else kind
+    if kind == CUSTOMIZED and own not in LAYER_KINDS:
+        hint = did_you_mean(own, LAYER_KINDS)
+        raise line.error(f"field 13: unknown parallelism {own!r} of a layer; allowed: {', '.join(LAYER_KINDS)}{hint}")
     return AstraLayer(
         name=line.fields[0],
         line=line.number,
+        parallelism=own,
         forward=forward,
         input_gradient=input_gradient,
         weight_gradient=weight_gradient,

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.errors import WorkloadError
+from astra_py.workloads.flows import FlowList
 
-__all__ = ["COLLECTIVE_KINDS", "MAX_PRIORITY", "MOST_BYTES", "CollectiveCall"]
+__all__ = ["CALL_KINDS", "COLLECTIVE_KINDS", "FLOWS", "MAX_PRIORITY", "MOST_BYTES", "CollectiveCall", "Payload"]
 
 #: Every collective a workload can name, in the words of nccl-tests.
 COLLECTIVE_KINDS = (
@@ -27,6 +28,15 @@ COLLECTIVE_KINDS = (
     "sendrecv",
 )
 
+#: The kind of a call that has a :class:`~astra_py.workloads.FlowList` and no collective: no algorithm is chosen for it.
+FLOWS = "flows"
+
+#: Every kind of call.
+CALL_KINDS = (*COLLECTIVE_KINDS, FLOWS)
+
+#: What a call exchanges: a size in bytes, a byte matrix, or flows.
+Payload = int | NDArray[np.int64] | FlowList
+
 #: Priorities are 0 to 6, larger first; a NIC's eighth class is its own, for acknowledgements.
 MAX_PRIORITY = 6
 
@@ -38,21 +48,22 @@ MOST_BYTES = 2**50
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CollectiveCall:
-    """One collective operation of a group of ranks.
+    """One collective operation of a group of ranks, or a list of flows among them.
 
     Attributes
     ----------
     name : what tables call it.
-    kind : one of :data:`COLLECTIVE_KINDS`.
+    kind : one of :data:`CALL_KINDS`.
     group : the member ranks in group order; position = group coordinate. The first one is the root of broadcast,
         reduce, gather and scatter, and the sender of sendrecv.
     size_bytes : each rank's buffer, at most :data:`MOST_BYTES`; the *whole array* for all_gather, reduce_scatter,
-        gather and scatter. None for all_to_all_v; a barrier has no bytes, 0 or None.
+        gather and scatter. None for all_to_all_v and flows; a barrier has no bytes, 0 or None.
     matrix : i64[n, n] in bytes, row = sender, for all_to_all_v only; kept read-only. The diagonal never travels. Each
         row and column has at most :data:`MOST_BYTES` together.
+    flows : the flows in group coordinates, for flows only. Each starts its ``start_ps`` after its sender does its part.
     dtype : element type, a label; sizes are in bytes.
     priority : 0 to 6, larger first.
-    algorithm : overrides the run's choice for ``kind``, or None.
+    algorithm : overrides the run's choice for ``kind``, or None; flows have none.
     iteration : training iteration, a label.
     source : where it was declared, such as ``"model.txt, line 3"``; error messages begin with it.
 
@@ -66,6 +77,7 @@ class CollectiveCall:
     group: tuple[int, ...]
     size_bytes: int | None = None
     matrix: NDArray[np.int64] | None = field(default=None, repr=False)
+    flows: FlowList | None = None
     dtype: str = ""
     priority: int = 0
     algorithm: str | None = None
@@ -73,15 +85,19 @@ class CollectiveCall:
     source: str = ""
 
     def __post_init__(self) -> None:
-        if self.kind not in COLLECTIVE_KINDS:
-            raise self.error(f"unknown collective kind {self.kind!r}; known are {', '.join(COLLECTIVE_KINDS)}")
+        if self.kind not in CALL_KINDS:
+            raise self.error(f"unknown collective kind {self.kind!r}; known are {', '.join(CALL_KINDS)}")
         if not self.group or len(set(self.group)) != len(self.group) or min(self.group) < 0:
             raise self.error(f"a group is one or more different ranks, not {self.group}")
         if not 0 <= self.priority <= MAX_PRIORITY:
             raise self.error(f"priority {self.priority} is outside 0 to {MAX_PRIORITY}")
         if self.kind == "sendrecv" and len(self.group) != 2:
             raise self.error(f"sendrecv has a sender and a receiver, not {len(self.group)} ranks")
-        if self.kind == "all_to_all_v":
+        if self.flows is not None and self.kind != FLOWS:
+            raise self.error(f"{self.kind} takes no flows")
+        if self.kind == FLOWS:
+            self._check_flows()
+        elif self.kind == "all_to_all_v":
             if self.size_bytes is not None or self.matrix is None:
                 raise self.error("all_to_all_v takes a byte matrix and no size")
             object.__setattr__(self, "matrix", self._checked_matrix(self.matrix))
@@ -99,17 +115,34 @@ class CollectiveCall:
                 raise self.error(f"a barrier has no bytes, not {self.size_bytes}")
 
     @property
-    def payload(self) -> int | NDArray[np.int64]:
-        """The size in bytes, or the byte matrix: whichever the kind has."""
+    def payload(self) -> Payload:
+        """The size in bytes, the byte matrix, or the flows: whichever the kind has."""
+        if self.flows is not None:
+            return self.flows
         if self.matrix is not None:
             return self.matrix
         assert self.size_bytes is not None
         return self.size_bytes
 
+    @property
+    def buffer_bytes(self) -> int:
+        """Bytes in the buffers of all members together; of flows, what they carry."""
+        if self.flows is not None:
+            return self.flows.total_bytes
+        return len(self.group) * (self.size_bytes or 0) if self.matrix is None else int(self.matrix.sum())
+
     def error(self, what: str) -> WorkloadError:
         """Make a WorkloadError that says where this call comes from and what it is called."""
         where = f"{self.source}: " if self.source else ""
         return WorkloadError(f"{where}collective {self.name!r}: {what}")
+
+    def _check_flows(self) -> None:
+        if self.flows is None or self.size_bytes is not None or self.matrix is not None:
+            raise self.error("flows take a FlowList, and neither a size nor a byte matrix")
+        if self.algorithm is not None:
+            raise self.error(f"flows have no algorithm, not {self.algorithm!r}")
+        if len(self.flows) and int(self.flows.ranks[-1]) >= len(self.group):
+            raise self.error(f"a flow is of member {self.flows.ranks[-1]}, and its group has {len(self.group)}")
 
     def _checked_matrix(self, matrix: NDArray[np.int64]) -> NDArray[np.int64]:
         n = len(self.group)

@@ -7,7 +7,7 @@ what waits for what; how a collective is done, and what that costs, is decided b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from astra_py.workloads.calls import CollectiveCall
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["NodeKind", "Trace"]
+__all__ = ["NodeKind", "PlacedJob", "Trace"]
 
 #: Most bytes of all ranks' buffers in all collectives of a trace: what they send, summed over the links that it
 #: crosses, still fits a 64-bit count.
@@ -33,6 +33,22 @@ class NodeKind(IntEnum):
     COMPUTE = 0
     COLLECTIVE = 1
     MEMORY = 2
+
+
+@dataclass(frozen=True)
+class PlacedJob:
+    """One of several jobs that share a network.
+
+    Attributes
+    ----------
+    name : what tables call it; names of its nodes and calls begin with it.
+    ranks : the platform's ranks that it runs on; its own rank ``i`` is ``ranks[i]``.
+    start_ps : when it starts.
+    """
+
+    name: str
+    ranks: tuple[int, ...]
+    start_ps: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -54,6 +70,8 @@ class Trace:
     dep_ptr, dep_node : i64[m + 1], i64[k]; node ``i`` starts when ``dep_node[dep_ptr[i]:dep_ptr[i + 1]]`` are done. A
         node waits for nodes of its own rank only: what crosses ranks is a collective.
     calls : the collectives.
+    jobs : the jobs that share the network; empty where there is one, which has no name.
+    job : i32[m], index into ``jobs``; empty where there are none.
 
     Raises
     ------
@@ -75,6 +93,8 @@ class Trace:
     dep_ptr: NDArray[np.int64]
     dep_node: NDArray[np.int64]
     calls: tuple[CollectiveCall, ...]
+    jobs: tuple[PlacedJob, ...] = ()
+    job: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
 
     def __post_init__(self) -> None:
         self._check_columns()
@@ -88,6 +108,27 @@ class Trace:
     def iterations(self) -> int:
         """Number of training iterations."""
         return int(self.iteration.max()) + 1 if len(self) else 0
+
+    @property
+    def is_collective(self) -> NDArray[np.bool_]:
+        """bool[m]: the nodes that take part in a collective; those of flows are none."""
+        is_one = np.array([call.flows is None for call in self.calls] + [False], dtype=np.bool_)
+        taking_part: NDArray[np.bool_] = is_one[self.call]
+        return taking_part
+
+    @property
+    def is_of_flows(self) -> NDArray[np.bool_]:
+        """bool[m]: the nodes that are a rank's part in a list of flows."""
+        return np.equal(self.kind, NodeKind.COLLECTIVE) & ~self.is_collective
+
+    @property
+    def job_of_call(self) -> NDArray[np.int32]:
+        """i32[calls]: the job of each call, by its nodes; zeros where there are no jobs."""
+        job = np.zeros(len(self.calls), dtype=np.int32)
+        if self.jobs:
+            nodes = np.flatnonzero(self.call >= 0)
+            job[self.call[nodes]] = self.job[nodes]
+        return job
 
     def compute_ps(self, phase: str | None = None) -> NDArray[np.int64]:
         """i64[ranks]: compute time of each rank in ps, over all iterations; of one phase where it is named.
@@ -134,7 +175,8 @@ class Trace:
             raise WorkloadError(f"trace node {node} ({self.names[self.name[node]]!r}, rank {self.rank[node]}): {what}")
 
     def _check_columns(self) -> None:
-        columns = ("rank", "name", "duration_ps", "call", "iteration", "phase", "stream")
+        columns = ["rank", "name", "duration_ps", "call", "iteration", "phase", "stream"]
+        columns += ["job"] if self.jobs else []
         for column in columns:
             if len(getattr(self, column)) != len(self):
                 raise WorkloadError(
@@ -148,6 +190,10 @@ class Trace:
         self._require(self.iteration >= 0, "its iteration is negative")
         self._require((self.phase >= 0) & (self.phase < len(self.phases)), "its phase has no label")
         self._require((self.stream >= -1) & (self.stream < len(self.streams)), "its stream has no name")
+        if self.jobs:
+            self._require((self.job >= 0) & (self.job < len(self.jobs)), f"its job is none of the {len(self.jobs)}")
+        elif len(self.job):
+            raise WorkloadError("trace column job has rows, and the trace has no jobs")
         is_collective = self.kind == NodeKind.COLLECTIVE
         self._require(is_collective == (self.call >= 0), "a collective node, and no other, refers to a call")
         self._require(self.call < len(self.calls), f"its call is outside the {len(self.calls)} calls")
@@ -174,7 +220,7 @@ class Trace:
         bounds = np.searchsorted(self.call[nodes], np.arange(len(self.calls) + 1))
         total = 0
         for index, call in enumerate(self.calls):
-            total += int(call.matrix.sum()) if call.matrix is not None else len(call.group) * (call.size_bytes or 0)
+            total += call.buffer_bytes
             if total > _MOST_TRACE_BYTES:
                 raise call.error(
                     f"with it the trace's collectives have {total} B in the buffers of all ranks together; "

@@ -25,8 +25,10 @@ from fractions import Fraction
 import numpy as np
 
 from astra_py.errors import WorkloadError
-from astra_py.workloads.astra_text import AstraLayer, AstraTextModel
-from astra_py.workloads.calls import MAX_INT64, MAX_PRIORITY, CollectiveCall
+from astra_py.workloads.astra_text import DLRM, AstraLayer, AstraTextModel
+from astra_py.workloads.calls import MAX_PRIORITY, CollectiveCall
+from astra_py.workloads.layer_figures import LayerFigures
+from astra_py.workloads.layer_loop import layer_trace
 from astra_py.workloads.trace import Trace
 from astra_py.workloads.trace_builder import Ids, TraceBuilder
 
@@ -41,8 +43,11 @@ def training_trace(
     compute_unit_ps: int = 1000,
     compute_scale: float = 1.0,
     comm_scale: float = 1.0,
+    inside: int | None = None,
 ) -> Trace:
-    """Return the Trace of some iterations of a text workload; every collective spans all ranks.
+    """Return the Trace of some iterations of a text workload.
+
+    Every collective of a DLRM spans all ranks; of others see :mod:`~astra_py.workloads.layer_loop`.
 
     Parameters
     ----------
@@ -53,6 +58,7 @@ def training_trace(
     compute_scale : multiplies every compute time; the result is rounded to the nearest ps, halves to even.
     comm_scale : multiplies every collective's bytes; the result is rounded to the nearest byte, halves to even, and a
         collective of some bytes keeps at least one unless the scale is 0.
+    inside : ranks along the first dimension of the network, consecutive ones, or None where it has none.
 
     Raises
     ------
@@ -61,6 +67,11 @@ def training_trace(
     """
     if iterations < 1:
         raise WorkloadError(f"{model.path}: iterations = {iterations}; at least 1 is allowed")
+    figures = LayerFigures(
+        model, compute_unit_ps, _exact(compute_scale, "compute_scale"), _exact(comm_scale, "comm_scale")
+    )
+    if model.kind != DLRM:
+        return layer_trace(figures, ranks=ranks, inside=inside, iterations=iterations)
     for layer in model.layers[1:]:
         for which, part in layer.passes[:2]:
             if part.collective is not None:
@@ -68,9 +79,7 @@ def training_trace(
                     f"{model.where(layer)}: layer {layer.name} has a {which.replace('_', ' ')} collective; in "
                     f"{model.kind} only the first layer, the embedding, may have one"
                 )
-    loop = _Loop(
-        model, ranks, compute_unit_ps, _exact(compute_scale, "compute_scale"), _exact(comm_scale, "comm_scale")
-    )
+    loop = _Loop(figures, ranks)
     for iteration in range(iterations):
         loop.forward(iteration)
         loop.backward(iteration)
@@ -80,17 +89,13 @@ def training_trace(
 class _Loop:
     """The loop's state between passes: the last compute of each rank and the weights' readiness."""
 
-    def __init__(
-        self, model: AstraTextModel, ranks: int, compute_unit_ps: int, compute_scale: Fraction, comm_scale: Fraction
-    ) -> None:
-        self.model = model
+    def __init__(self, figures: LayerFigures, ranks: int) -> None:
+        self.figures = figures
+        self.model = figures.model
         self.build = TraceBuilder(ranks)
         self.all_ranks = np.arange(ranks)
-        self.compute_unit_ps = compute_unit_ps
-        self.compute_scale = compute_scale
-        self.comm_scale = comm_scale
         self.last: Ids | None = None
-        self.is_updated: list[Ids | None] = [None] * len(model.layers)
+        self.is_updated: list[Ids | None] = [None] * len(self.model.layers)
 
     def forward(self, iteration: int) -> None:
         exchanged: Ids | None = None
@@ -113,11 +118,9 @@ class _Loop:
 
     def compute(self, layer: AstraLayer, which: str, iteration: int, needed: list[Ids | None]) -> None:
         """Add the next compute of every rank, in program order and after what it needs."""
-        units = dict(layer.passes)[which].compute
-        duration_ps = self.scaled(layer, f"{which} compute time", units * self.compute_unit_ps, self.compute_scale)
         self.last = self.build.compute(
             self.all_ranks,
-            duration_ps,
+            self.figures.compute_ps(layer, which),
             name=f"{layer.name}.{which}",
             after=[self.last, *needed],
             iteration=iteration,
@@ -129,37 +132,26 @@ class _Loop:
         part = dict(layer.passes)[which]
         if part.collective is None:
             return None
-        size_bytes = self.scaled(layer, f"{which} bytes", part.size_bytes, self.comm_scale)
-        if part.size_bytes and self.comm_scale:
-            size_bytes = max(size_bytes, 1)
-        if part.collective == "all_gather":
-            # The file has what each rank brings; a call's size is the whole array.
-            size_bytes *= len(self.all_ranks)
         call = CollectiveCall(
             name=f"{layer.name}.{which}",
             kind=part.collective,
             group=tuple(range(len(self.all_ranks))),
-            size_bytes=size_bytes,
+            size_bytes=self.figures.size_bytes(layer, which, len(self.all_ranks)),
             priority=priority,
             iteration=iteration,
             source=self.model.where(layer),
         )
         done = self.build.collective(call, after=self.last, phase=which)
         if layer.update_delay:
-            delay_ps = self.scaled(layer, "update delay", layer.update_delay * self.compute_unit_ps, Fraction(1))
             done = self.build.memory(
-                self.all_ranks, delay_ps, name=f"{layer.name}.update", after=done, iteration=iteration, phase=which
+                self.all_ranks,
+                self.figures.update_ps(layer),
+                name=f"{layer.name}.update",
+                after=done,
+                iteration=iteration,
+                phase=which,
             )
         return done
-
-    def scaled(self, layer: AstraLayer, what: str, value: int, scale: Fraction) -> int:
-        """``value`` times ``scale``, rounded to nearest."""
-        result = round(value * scale)
-        if result > MAX_INT64:
-            raise WorkloadError(
-                f"{self.model.where(layer)}: scaled, the {what.replace('_', ' ')} is {result} and above 2^63 - 1"
-            )
-        return result
 
 
 def _exact(scale: float, what: str) -> Fraction:

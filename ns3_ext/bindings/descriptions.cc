@@ -93,6 +93,7 @@ ReadTemplate(const py::handle& object, const std::map<std::string, int32_t>& sha
 {
     TemplateDescription description;
     description.ranks = object.attr("ranks").cast<int32_t>();
+    description.isFlows = object.attr("is_flows").cast<bool>();
     description.notifyOn = ReadEnum(object, "notify_on", EdgeOn::ACKED);
     description.kind = ReadColumn<OpKind>(object, "kind");
     description.src = ReadColumn<int32_t>(object, "src");
@@ -289,6 +290,13 @@ ReadOptions(const py::handle& object)
     RunOptions options;
     options.seed = object.attr("seed").cast<uint64_t>();
     options.endpointDelay = object.attr("endpoint_delay_ps").cast<TimePs>();
+    const py::object slowdown = object.attr("compute_slowdown");
+    options.computeSlowdown.numerator = slowdown.attr("numerator").cast<uint64_t>();
+    options.computeSlowdown.denominator = slowdown.attr("denominator").cast<uint64_t>();
+    if (options.computeSlowdown.numerator < options.computeSlowdown.denominator)
+    {
+        throw ConfigError("compute_slowdown: has to be at least 1");
+    }
     options.maxEvents = object.attr("max_events").cast<int64_t>();
     options.maxTime = object.attr("max_time_ps").cast<TimePs>();
     options.fault = FaultOf(object.attr("fault").cast<std::string>());

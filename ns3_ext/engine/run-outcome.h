@@ -6,6 +6,7 @@
 #include "../core/units.h"
 #include "../fabric/fabric.h"
 #include "../wire/capture-options.h"
+#include "compute-slowdown.h"
 #include "fault.h"
 #include "message-log.h"
 #include "schedule-executor.h"
@@ -35,6 +36,7 @@ struct RunOptions
 {
     uint64_t seed{1};
     TimePs endpointDelay{0};
+    SlowdownFactor computeSlowdown;
     int64_t maxEvents{-1};
     TimePs maxTime{-1};
     Fault fault{Fault::NONE};

@@ -83,6 +83,7 @@ struct ChoiceColumns
 struct TemplateDescription
 {
     int32_t ranks{0};
+    bool isFlows{false}; ///< Whether it is a list of flows and no collective.
     EdgeOn notifyOn{EdgeOn::DELIVERED};
     std::vector<OpKind> kind;
     std::vector<int32_t> src;

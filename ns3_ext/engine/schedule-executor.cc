@@ -13,6 +13,7 @@ ScheduleExecutor::ScheduleExecutor(const ScheduleDescription& schedule,
                                    EventLoop& loop,
                                    MessageNetwork& network,
                                    TimePs endpointDelay,
+                                   SlowdownFactor slowdown,
                                    Fault fault)
     : m_schedule(schedule),
       m_loop(loop),
@@ -20,6 +21,7 @@ ScheduleExecutor::ScheduleExecutor(const ScheduleDescription& schedule,
       m_endpointDelay(endpointDelay),
       m_fault(fault),
       m_outerEndHandler(*this),
+      m_slowedHandler(*this),
       m_joinHandler(*this),
       m_innerEndHandler(*this),
       m_postHandler(*this),
@@ -41,6 +43,13 @@ ScheduleExecutor::ScheduleExecutor(const ScheduleDescription& schedule,
         m_picked.resize(m_picked.size() + choices, -1);
     }
     m_loads.Reset(static_cast<size_t>(schedule.ranks));
+    if (!slowdown.IsOne())
+    {
+        m_slowdown = std::make_unique<ComputeSlowdown>(slowdown,
+                                                       static_cast<size_t>(schedule.ranks),
+                                                       loop,
+                                                       m_slowedHandler);
+    }
 
     const size_t ops = schedule.Ops();
     m_start.assign(ops, NEVER_PS);
@@ -128,8 +137,17 @@ ScheduleExecutor::OuterStart(uint32_t op)
     m_start[op] = m_loop.Now();
     if (m_schedule.kind[op] != OuterKind::COLLECTIVE)
     {
+        if (m_slowdown)
+        {
+            m_slowdown->BeginWork(op, m_schedule.rank[op], m_schedule.duration[op]);
+            return;
+        }
         m_loop.ScheduleTimer(m_loop.Now() + m_schedule.duration[op], m_outerEndHandler, op);
         return;
+    }
+    if (m_slowdown && IsOfCollective(op))
+    {
+        m_slowdown->BeginCollective(m_schedule.rank[op]);
     }
     const auto instance = static_cast<uint32_t>(m_schedule.instance[op]);
     const auto index = static_cast<size_t>(m_schedule.instanceTemplate[instance]);
@@ -140,6 +158,32 @@ ScheduleExecutor::OuterStart(uint32_t op)
     else
     {
         m_loop.ScheduleTimer(m_loop.Now() + m_endpointDelay, m_joinHandler, op);
+    }
+}
+
+bool
+ScheduleExecutor::IsOfCollective(uint32_t op) const
+{
+    if (m_schedule.kind[op] != OuterKind::COLLECTIVE)
+    {
+        return false;
+    }
+    const auto instance = static_cast<size_t>(m_schedule.instance[op]);
+    const auto index = static_cast<size_t>(m_schedule.instanceTemplate[instance]);
+    return !m_schedule.templates[index].isFlows;
+}
+
+void
+ScheduleExecutor::SlowedTimer(uint64_t argument)
+{
+    const auto op = static_cast<uint32_t>(argument);
+    if (m_slowdown->IsEnded(op, m_schedule.rank[op]))
+    {
+        OuterEnd(op);
+    }
+    else
+    {
+        CheckCompletion();
     }
 }
 
@@ -166,6 +210,10 @@ ScheduleExecutor::FinishOuter(uint32_t op)
 {
     m_end[op] = m_loop.Now();
     ++m_doneOps;
+    if (m_slowdown && IsOfCollective(op))
+    {
+        m_slowdown->EndCollective(m_schedule.rank[op]);
+    }
     const PoolColumns& pools = m_schedule.pools;
     for (int64_t use = pools.usePtr[op]; use < pools.usePtr[op + 1]; ++use)
     {
@@ -184,7 +232,7 @@ ScheduleExecutor::FinishOuter(uint32_t op)
 void
 ScheduleExecutor::CheckCompletion()
 {
-    if (IsComplete() && m_completed)
+    if (IsComplete() && (!m_slowdown || m_slowdown->IsQuiet()) && m_completed)
     {
         const auto completed = std::exchange(m_completed, nullptr);
         completed();

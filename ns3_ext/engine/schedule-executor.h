@@ -5,6 +5,7 @@
 #include "../core/event-loop.h"
 #include "../core/member-handler.h"
 #include "../core/message-network.h"
+#include "compute-slowdown.h"
 #include "fault.h"
 #include "level-loads.h"
 #include "message-log.h"
@@ -53,12 +54,14 @@ class ScheduleExecutor : public MessageListener
      * @param loop The run's clock.
      * @param network Carries the messages.
      * @param endpointDelay Between joining and the first operation, and after each notification.
+     * @param slowdown Of local work while collectives are under way at its rank.
      * @param fault For tests of the checks.
      */
     ScheduleExecutor(const ScheduleDescription& schedule,
                      EventLoop& loop,
                      MessageNetwork& network,
                      TimePs endpointDelay,
+                     SlowdownFactor slowdown,
                      Fault fault);
 
     /// Start all that waits for nothing.
@@ -143,6 +146,8 @@ class ScheduleExecutor : public MessageListener
 
     void OuterReady(uint32_t op);
     void OuterStart(uint32_t op);
+    bool IsOfCollective(uint32_t op) const;
+    void SlowedTimer(uint64_t op);
     void OuterEnd(uint64_t op);
     void FinishOuter(uint32_t op);
     void Join(uint64_t op);
@@ -214,6 +219,7 @@ class ScheduleExecutor : public MessageListener
     std::vector<size_t> m_firstPick; ///< Per instance; its choices are picked from here on.
     std::vector<int32_t> m_picked;
     LevelLoads m_loads;
+    std::unique_ptr<ComputeSlowdown> m_slowdown; ///< None where nothing is slowed.
     std::vector<uint32_t> m_ended; ///< To be finished, in order; keeps the call depth flat.
     bool m_isFinishing{false};
     uint64_t m_doneOps{0};
@@ -226,6 +232,7 @@ class ScheduleExecutor : public MessageListener
     std::function<void()> m_completed;
 
     MemberHandler<ScheduleExecutor, &ScheduleExecutor::OuterEnd> m_outerEndHandler;
+    MemberHandler<ScheduleExecutor, &ScheduleExecutor::SlowedTimer> m_slowedHandler;
     MemberHandler<ScheduleExecutor, &ScheduleExecutor::Join> m_joinHandler;
     MemberHandler<ScheduleExecutor, &ScheduleExecutor::InnerEnd> m_innerEndHandler;
     MemberHandler<ScheduleExecutor, &ScheduleExecutor::PostDelayed> m_postHandler;

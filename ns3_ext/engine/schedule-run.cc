@@ -25,6 +25,7 @@ ScheduleRun::ScheduleRun(std::unique_ptr<NetworkWorld> world,
                                                     m_world->Loop(),
                                                     m_world->Network(),
                                                     options.endpointDelay,
+                                                    options.computeSlowdown,
                                                     options.fault);
 }
 

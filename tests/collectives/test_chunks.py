@@ -78,16 +78,18 @@ def test_four_chunks_take_four_times_the_time_of_a_quarter_as_published() -> Non
         assert round(time / 10**6, 1) == published_us
 
 
-def test_phases_of_chunks_are_a_pipeline() -> None:
-    """Phase p of chunk c waits for phase p - 1 of chunk c and for phase p of chunk c - 1, and for nothing else."""
+@pytest.mark.parametrize("active", [1, 2, 4, 9])
+def test_phases_of_chunks_are_a_pipeline(active: int) -> None:
+    """Phase p of chunk c waits for phase p - 1 of chunk c and for phase p of chunk c - active, and for nothing else."""
     group = Group(tuple(range(8)), np.repeat(np.arange(2, dtype=np.int32), 4))
-    template = build_template("all_reduce", "hierarchical", group, 8 * 300, SystemModel(chunks=3))
+    template = build_template("all_reduce", "hierarchical", group, 8 * 300, SystemModel(chunks=5, active_chunks=active))
     section = [(int(c), int(p)) for c, p in zip(template.chunk, template.phase, strict=True)]
     waits: dict[tuple[int, int], set[tuple[int, int]]] = {}
     for op in range(len(template)):
         waits.setdefault(section[op], set()).update(section[before] for before in waits_of(template, op))
+    assert max(chunk for chunk, _ in waits) == 4
     for (chunk, phase), before in waits.items():
-        expected = {(chunk, phase - 1), (chunk - 1, phase)} & set(waits)
+        expected = {(chunk, phase - 1), (chunk - active, phase)} & set(waits)
         assert before - {(chunk, phase)} == expected
 
 
@@ -130,6 +132,7 @@ def test_phases_and_chunks_by_hand() -> None:
     ("field", "value", "message"),
     [
         ("chunks", 0, r"collective\.chunks = 0: allowed is a number above 0"),
+        ("active_chunks", 0, r"collective\.active_chunks = 0: allowed is a number above 0"),
         (
             "all_reduce_inside",
             "rign",

@@ -30,6 +30,7 @@ def test_every_key_of_a_resolved_scenario_is_a_parameter() -> None:
         "platform.routing=hook",
         "system.max_active_collectives=2",
         "collective.all_reduce=hierarchical",
+        "collective.chunks=2",
         "transport.qps_per_peer=2",
         "switch.lossless=[0]",
         "switch.scheduling=dwrr",
@@ -40,7 +41,12 @@ def test_every_key_of_a_resolved_scenario_is_a_parameter() -> None:
     scenarios = [load_scenario({}, [f"platform.kind={kind}", *also]) for kind in kinds]
     scenarios += [load_scenario({}, [f"transport.congestion_control={control}"]) for control in controls]
     scenarios.append(load_scenario({}, also[1:]))  # with the hash that a hook is in place of
+    background = ["background.NAME.kind=incast", "background.NAME.kind=poisson background.NAME.stop=1ms"]
+    scenarios += [load_scenario({}, given.split()) for given in background]
+    scenarios.append(load_scenario({"platform": {"kind": "file", "file": __file__}}))
+    scenarios.append(load_scenario({"jobs": {"NAME": {"workload": {"file": __file__}}}}))
     keys = {key for scenario in scenarios for key in key_paths(scenario.resolved())}
+    keys = {key for key in keys if not key.startswith("jobs.NAME.workload.")}
     listed = {row.key for row in parameter_table() if not row.key.startswith("workload.")}
     assert keys == listed
 
@@ -63,10 +69,19 @@ def test_a_parameter_says_what_it_is(row: Parameter) -> None:
 @every_parameter
 def test_a_default_is_what_one_would_write(row: Parameter) -> None:
     table, _, key = row.key.rpartition(".")
-    if row.only or table == "workload":
+    if row.only or table == "workload" or ".NAME" in table:
         return
     scenario = load_scenario({table: {key: row.default}} if table else {key: row.default})
     assert scenario == load_scenario({})
+
+
+@pytest.mark.parametrize("row", [row for row in parameter_table() if ".NAME" in row.key], ids=lambda row: row.key)
+def test_a_default_of_a_named_table_is_what_one_would_write(row: Parameter) -> None:
+    table, _, key = row.key.split(".")
+    if row.only or row.default is None:
+        return
+    least = {"kind": "incast"} if table == "background" else {"workload": {"file": __file__}}
+    assert load_scenario({table: {"x": {**least, key: row.default}}}) == load_scenario({table: {"x": least}})
 
 
 def test_attributes_of_ns3_stand_for_one_parameter() -> None:

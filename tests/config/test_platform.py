@@ -10,7 +10,7 @@ from astra_py.config.platform_presets import platform_presets
 from astra_py.hardware import accelerator
 from astra_py.platforms import platform_kinds
 
-every_kind = pytest.mark.parametrize("kind", platform_kinds())
+every_kind = pytest.mark.parametrize("kind", [kind for kind in platform_kinds() if kind != "file"])
 
 
 @every_kind

@@ -47,3 +47,8 @@ def test_the_captured_incast_shows_marks_and_notifications(tmp_path: Path) -> No
     counts = load("packets_in_wireshark").main(tmp_path)
     assert counts["data"] == counts["ACK"] == 7 * 123  # 500,000 B each in packets of 4,096 B
     assert 0 < counts["CNP"] < counts["marked"] < counts["data"]
+
+
+def test_a_job_takes_the_same_time_as_chakra_files(tmp_path: Path) -> None:
+    as_it_was_ps, read_again_ps = load("trace_of_a_job").main(tmp_path)
+    assert as_it_was_ps == read_again_ps > 0

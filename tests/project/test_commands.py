@@ -52,7 +52,7 @@ def test_the_lean_environment_gets_all_that_is_listed() -> None:
     assert {Requirement(r).name for r in LEAN.others} - {Requirement(r).name for r in listed} == {"cmake", "ninja"}
 
 
-@pytest.mark.parametrize("requirement", [LEAN.ns3, *LEAN.others])
+@pytest.mark.parametrize("requirement", [LEAN.ns3, *LEAN.others, *LEAN.alone])
 def test_this_environment_has_what_is_required(requirement: str) -> None:
     required = Requirement(requirement)
     assert version(required.name) in required.specifier

@@ -38,8 +38,17 @@ def test_every_table_has_the_declared_columns_and_types(result: Result, table: s
     frame = getattr(result, table)
     assert list(frame.columns) == list(result.columns(table)) == [column.name for column in TABLES[table]]
     assert [str(dtype) for dtype in frame.dtypes] == [column.dtype for column in TABLES[table]]
-    rows = {"iterations": 1, "collectives": 1, "phases": 2, "operations": 4, "messages": 24, "flows": 4, "links": 8}
-    rows |= {"queues": 4, "pauses": 0}
+    rows = {
+        "iterations": 1,
+        "collectives": 1,
+        "phases": 2,
+        "operations": 4,
+        "messages": 24,
+        "pairs": 4,
+        "flows": 0,
+        "links": 8,
+    }
+    rows |= {"queues": 4, "pauses": 0, "plan": 0, "plan_ranks": 0}
     assert len(frame) == rows[table]
 
 
@@ -140,16 +149,16 @@ def test_messages_keep_every_picosecond(record: RunRecord, result: Result) -> No
     assert sorted(messages["phase"].unique()) == list(range(len(messages["phase"].unique())))
 
 
-def test_flows_add_up_to_the_messages(result: Result) -> None:
-    flows, messages = result.flows, result.messages
-    assert flows[["src", "dst"]].to_numpy().tolist() == [[0, 1], [1, 2], [2, 3], [3, 0]]
-    assert flows["messages"].tolist() == [6] * 4
-    assert flows["size_bytes"].sum() == messages["size_bytes"].sum() == 240_000
-    assert flows["packets"].tolist() == [60] * 4
+def test_pairs_add_up_to_the_messages(result: Result) -> None:
+    pairs, messages = result.pairs, result.messages
+    assert pairs[["src", "dst"]].to_numpy().tolist() == [[0, 1], [1, 2], [2, 3], [3, 0]]
+    assert pairs["messages"].tolist() == [6] * 4
+    assert pairs["size_bytes"].sum() == messages["size_bytes"].sum() == 240_000
+    assert pairs["packets"].tolist() == [60] * 4
     took = (messages["delivered_ps"] - messages["posted_ps"])[messages["src"] == 2]
-    assert flows["max_message_us"][2] == took.max() / 1e6
-    assert flows["mean_message_us"][2] == pytest.approx(took.mean() / 1e6)
-    assert flows["last_delivered_us"].max() == messages["delivered_us"].max()
+    assert pairs["max_message_us"][2] == took.max() / 1e6
+    assert pairs["mean_message_us"][2] == pytest.approx(took.mean() / 1e6)
+    assert pairs["last_delivered_us"].max() == messages["delivered_us"].max()
 
 
 def test_links_are_named_by_their_ends(record: RunRecord, result: Result) -> None:

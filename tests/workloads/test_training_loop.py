@@ -153,7 +153,7 @@ def test_update_delays_follow_each_collective_and_hold_no_stream(dlrm: AstraText
 
 
 def test_no_bottom_mlp_waits_at_once(dlrm: AstraTextModel) -> None:
-    short = replace(dlrm, last_bottom_layer=0, layers=(dlrm.layers[0], *dlrm.layers[5:]))
+    short = replace(dlrm, option=0, layers=(dlrm.layers[0], *dlrm.layers[5:]))
     graph = Graph(training_trace(short, ranks=2, iterations=1))
     assert graph.waits("top_0.forward", "embedding.forward collective")
     assert graph.waits("embedding.weight_gradient", "embedding.input_gradient collective")

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Looking at files of the field and writing them as others: ``astra-py inspect`` and ``astra-py convert``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from astra_py.errors import ConfigError
+from astra_py.formats.registry import (
+    Document,
+    Format,
+    Kind,
+    Options,
+    find_format,
+    format_names,
+    read,
+)
+
+__all__ = ["convert", "inspect"]
+
+
+def inspect(path: str | Path, format: str | None = None, *, is_strict: bool = False) -> Document:
+    """Read a file, recognise its format where none is given, and check all that can be checked of it.
+
+    Parameters
+    ----------
+    path : the file, or what the names of one file a rank begin with.
+    format : the name of its format.
+    is_strict : whether what is only warned of is an error.
+
+    Raises
+    ------
+    ConfigError : no format has this name.
+    TopologyError, WorkloadError : the file is not understood, or of a format that is not known.
+    """
+    document = read(path, format, options=Options(is_strict=is_strict))
+    if find_format(document.format).kind is Kind.PLATFORM:
+        document.content()
+    return document
+
+
+def convert(
+    source: str | Path,
+    target: str | Path,
+    to: str | None = None,
+    *,
+    format: str | None = None,
+    ranks: int | None = None,
+    is_strict: bool = False,
+    is_overwriting: bool = False,
+) -> tuple[str, ...]:
+    """Write a file as one of another format, and return what was read and written, a sentence each.
+
+    Parameters
+    ----------
+    source : the file, or what the names of one file a rank begin with.
+    target : what to write; its suffix tells the format where ``to`` does not.
+    to : the name of the format to write.
+    format : the name of the source's format; recognised where it is None.
+    ranks : number of ranks, where the source fits any.
+    is_strict : whether what is only warned of is an error.
+    is_overwriting : whether ``target`` may be there already.
+
+    Raises
+    ------
+    ConfigError : no format has such a name or suffix, the one wanted cannot be made of the source, or ``target`` is
+        there already or cannot be written.
+    TopologyError, WorkloadError : the source is not understood, or what is in it cannot be said in the other format.
+    """
+    source, target = Path(source), Path(target)
+    options = Options(is_strict=is_strict, ranks=ranks, is_overwriting=is_overwriting)
+    document = read(source, format, options=options)
+    wanted = _wanted(document, target, to)
+    if target.exists() and not is_overwriting:
+        raise ConfigError(f"{target}: is there already; allowed: another name, or --overwrite")
+    if target.exists() and os.path.samefile(source, target):
+        raise ConfigError(f"{target}: is the source itself; allowed: another name")
+    assert wanted.write is not None
+    try:
+        written = wanted.write(document, target, options)
+    except OSError as error:
+        raise ConfigError(f"{target}: cannot be written: {error.strerror}") from error
+    return (*document.notes, *written)
+
+
+def _wanted(document: Document, target: Path, to: str | None) -> Format:
+    """The format to write."""
+    kind = find_format(document.format).kind
+    able = [each for name in format_names() if kind in (each := find_format(name)).writes]
+    listed = ", ".join(f"{each.name!r} ({' '.join(each.suffixes)})" for each in able) or "none"
+    if to is not None:
+        wanted = find_format(to)
+        if wanted not in able:
+            raise ConfigError(f"{document.path}: a {kind} file cannot be written as {to!r}; allowed: {listed}")
+        return wanted
+    fitting = [each for each in able if target.name.endswith(each.suffixes)]
+    if len(fitting) != 1:
+        problem = "a suffix tells no format" if not fitting else "a suffix tells several formats"
+        raise ConfigError(f"{target}: {problem} of {kind} files; allowed: {listed}, or --to with one of their names")
+    return fitting[0]

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a scenario takes from files through the formats: its workload, platform, transport and system."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from astra_py.config.settings_files import register_settings_reader
+from astra_py.formats.astra_network import ASTRA_NETWORK, read_dimensions
+from astra_py.formats.registry import Document, Kind, Options, read, recognise
+from astra_py.platforms.registry import register_platform
+from astra_py.workloads.flow_job import flow_trace
+from astra_py.workloads.flows import FlowList
+from astra_py.workloads.registry import Job, workload
+
+if TYPE_CHECKING:
+    from astra_py.config import PlatformConfig, Scenario
+    from astra_py.platforms import Platform
+
+__all__ = ["file_notes", "platform_document", "platform_file", "workload_file"]
+
+
+@workload("file")
+def workload_file(scenario: Scenario, ranks: int) -> Job:
+    """Make ``workload.kind = "file"``: the job of a file of ``workload.format``."""
+    config = scenario.require_workload()
+    format = None if config.format == "auto" else config.format
+    document = read(config.path, format, kinds=(Kind.WORKLOAD, Kind.FLOWS), options=Options(ranks=ranks))
+    if isinstance(document.content, FlowList):
+        job = _flow_job(scenario, ranks, document)
+    else:
+        job = document.content(scenario, ranks)
+    scales = [("compute times", config.compute_scale), ("collective sizes", config.comm_scale)]
+    scaled = [f"{what} are scaled by {scale:g}" for what, scale in scales if scale != 1]
+    return Job(job.trace, (*job.notes, *document.warnings, *scaled), (*job.warnings, *document.warnings))
+
+
+def _flow_job(scenario: Scenario, ranks: int, document: Document) -> Job:
+    """The job of a flow list; its ends are nodes of a platform from a file, else ranks."""
+    config, flows = scenario.require_workload(), document.content
+    if config.comm_scale != 1:
+        scale = Fraction(str(config.comm_scale))
+        flows = flows.scaled(np.array([round(int(size) * scale) for size in flows.size_bytes], np.int64))
+    if scenario.platform.kind == "file":
+        flows = _at_ranks(flows, platform_file(scenario.platform))
+    ends = "node ids of the platform" if scenario.platform.kind == "file" else "ranks"
+    notes = (*document.summary, f"ends of flows are {ends}", *(f"ignored: {what}" for what in document.ignored))
+    return Job(flow_trace(ranks, flows), notes)
+
+
+def _at_ranks(flows: FlowList, platform: Platform) -> FlowList:
+    """The same flows with ranks in place of nodes.
+
+    Raises
+    ------
+    WorkloadError : an end is no accelerator.
+    """
+    rank = platform.arrays().node_rank
+    for column in (flows.src, flows.dst):
+        odd = (column >= len(rank)) | (rank[np.minimum(column, len(rank) - 1)] < 0)
+        if odd.any():
+            flow = int(odd.argmax())
+            raise flows.error(
+                f"flow {flow}, {flows.src[flow]} to {flows.dst[flow]}: node {column[flow]} is no host of the platform; "
+                f"allowed: its {platform.ranks} hosts"
+            )
+    return FlowList(rank[flows.src], rank[flows.dst], flows.size_bytes, flows.start_ps, flows.source)
+
+
+@register_platform("file")
+def platform_file(config: PlatformConfig) -> Platform:
+    """Build ``platform.kind = "file"``: the network of ``platform.file``."""
+    platform: Platform = platform_document(config).content()
+    return platform
+
+
+def platform_document(config: PlatformConfig) -> Document:
+    """Read ``platform.file``.
+
+    Raises
+    ------
+    TopologyError : it is not understood.
+    """
+    assert config.file is not None
+    return read(config.file, kinds=(Kind.PLATFORM,), options=Options(platform=config))
+
+
+def file_notes(scenario: Scenario) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Sentences on what was taken from the files of ``[platform]``, ``[transport]`` and ``[system]``, and warnings."""
+    platform, given = scenario.platform, frozenset({"transport.congestion_control"})
+    documents = []
+    if platform.kind == "file":
+        documents.append(platform_document(platform))
+    for table, kind in (("transport", Kind.TRANSPORT), ("system", Kind.SYSTEM)):
+        if (file := getattr(scenario, table).file) is not None:
+            options = Options(dims=_dims(scenario.resolved()["platform"]), given=given)
+            documents.append(read(file, kinds=(kind,), options=options))
+    notes = tuple(note for document in documents for note in document.notes)
+    return notes, tuple(warning for document in documents for warning in document.warnings)
+
+
+def _dims(platform: object) -> tuple[int, ...] | None:
+    """Sizes of the dimensions of a scenario's ``[platform]`` as it is given, where it says them."""
+    if not isinstance(platform, Mapping):
+        return None
+    if isinstance(dims := platform.get("dims"), str) and re.fullmatch(r"[0-9]{1,9}(x[0-9]{1,9})*", dims, re.ASCII):
+        return tuple(map(int, dims.split("x")))
+    file = platform.get("file")
+    if platform.get("kind") != "file" or not isinstance(file, str) or not Path(file).is_file():
+        return None
+    if recognise(file) is not ASTRA_NETWORK:
+        return None
+    return tuple(dimension.size for dimension in read_dimensions(Path(file))[0])
+
+
+def _settings(kind: Kind, given: Mapping[str, Any], path: Path) -> Mapping[str, Mapping[str, Any]]:
+    options = Options(dims=_dims(given.get("platform")), given=frozenset(_key_paths(given)))
+    tables: Mapping[str, Mapping[str, Any]] = read(path, kinds=(kind,), options=options).content
+    return tables
+
+
+def _key_paths(tree: Mapping[str, Any], under: str = "") -> Iterator[str]:
+    """``"transport.dcqcn.gain"`` and the like for each key of a scenario."""
+    for key, value in tree.items():
+        if isinstance(value, Mapping):
+            yield from _key_paths(value, f"{under}{key}.")
+        else:
+            yield f"{under}{key}"
+
+
+register_settings_reader("transport", lambda given, path: _settings(Kind.TRANSPORT, given, path))
+register_settings_reader("system", lambda given, path: _settings(Kind.SYSTEM, given, path))

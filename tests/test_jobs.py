@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Jobs that share a network, and traffic beside them: who disturbs whom, and that each is told apart."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import astra_py as ap
+from astra_py.errors import ConfigError, WorkloadError
+from astra_py.jobs_alone import job_slowdowns, slowdown_lines
+from small_job import LAYERS
+
+PLATFORM = """
+[platform]
+kind = "leaf_spine"
+ranks = 16
+ranks_per_leaf = 4
+spines = 1
+"""
+#: Each job alone at its leaf, or both spread over all leaves.
+APART = 'jobs.a.ranks = "0-3"\njobs.b.ranks = "4-7"\n'
+SPREAD = 'jobs.a.ranks = "0,4,8,12"\njobs.b.ranks = "1,5,9,13"\n'
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Path:
+    path = tmp_path / "job.txt"
+    path.write_text(LAYERS)
+    return path
+
+
+def tree(job: Path, text: str = "") -> dict[str, Any]:
+    return tomllib.loads(f"{text}\n{PLATFORM}\n[workload]\nfile = '{job}'\n")
+
+
+def times(result: ap.Result, job: str) -> list[int]:
+    table = result.iterations
+    return table[table["job"] == job]["time_ps"].tolist()
+
+
+def alone(job: Path, ranks: str, *overrides: str) -> list[int]:
+    return times(ap.load(tree(job, f'jobs.x.ranks = "{ranks}"'), *overrides).run(), "x")
+
+
+@pytest.mark.parametrize("engine", ["packet", "analytic"])
+def test_jobs_that_share_no_link_are_as_if_alone(job: Path, engine: str) -> None:
+    result = ap.load(tree(job, APART), f"engine={engine}").run()
+    assert result.iterations["job"].tolist() == ["a", "a", "b", "b"]
+    assert result.iterations["iteration"].tolist() == [0, 1, 0, 1]
+    assert times(result, "a") == alone(job, "0-3", f"engine={engine}")
+    assert times(result, "b") == alone(job, "4-7", f"engine={engine}")
+
+
+def test_jobs_that_share_links_slow_one_another(job: Path) -> None:
+    # so that it is bytes that count: two rings over the links of one spine
+    larger = "workload.comm_scale=30"
+    result = ap.load(tree(job, SPREAD), larger).run()
+    for name, ranks in (("a", "0,4,8,12"), ("b", "1,5,9,13")):
+        assert sum(times(result, name)) > 1.5 * sum(alone(job, ranks, larger))
+
+
+def test_a_job_that_starts_when_the_other_is_over_is_as_if_alone(job: Path) -> None:
+    result = ap.load(tree(job, SPREAD), "jobs.b.start=10ms").run()
+    assert times(result, "a") == alone(job, "0,4,8,12")
+    assert times(result, "b") == alone(job, "1,5,9,13")
+    table = result.iterations
+    first = table[table["job"] == "b"].iloc[0]
+    assert first["start_us"] == 10_000
+    assert first["memory_us"] < 100
+    report = result.report()
+    assert "job a, from 0.000 us on" in report
+    assert "job b, from 10,000.000 us on" in report
+
+
+def test_slowdowns_are_times_over_those_alone(job: Path) -> None:
+    run = ap.load(tree(job, SPREAD + '[background.storm]\nkind = "permutation"\n'), "jobs.b.start=20us")
+    result = run.run()
+    slowdowns = job_slowdowns(run, result)
+    assert [each.job for each in slowdowns] == ["a", "b"]
+    for each, ranks in zip(slowdowns, ("0,4,8,12", "1,5,9,13"), strict=True):
+        assert each.time_ps == sum(times(result, each.job))
+        assert each.alone_time_ps == sum(alone(job, ranks))
+        assert each.slowdown == each.time_ps / each.alone_time_ps > 1
+    assert slowdown_lines(slowdowns)[0].split() == ["job", "time", "us", "alone", "us", "slowdown"]
+
+
+def test_a_workload_alone_is_without_its_background(job: Path) -> None:
+    run = ap.load(tree(job, '[background.storm]\nkind = "permutation"\n'))
+    (slowdown,) = job_slowdowns(run, run.run())
+    assert slowdown.alone_time_ps == ap.load(tree(job)).run().iterations["time_ps"].sum() < slowdown.time_ps
+
+
+def test_what_is_alone_already_or_not_there_is_refused(job: Path) -> None:
+    run = ap.load(tree(job))
+    with pytest.raises(ConfigError, match="alone already"):
+        job_slowdowns(run, run.run())
+    with pytest.raises(ConfigError, match="there is no job 'c'; allowed: a, b"):
+        ap.load(tree(job, APART)).alone("c")
+
+
+def test_all_tables_tell_jobs_apart(job: Path) -> None:
+    text = SPREAD + '[background.storm]\nkind = "incast"\nreceiver = 3\nranks = "2,3,6"\n'
+    result = ap.load(tree(job, text)).run()
+    collectives, operations = result.collectives, result.operations
+    assert collectives["job"].value_counts().to_dict() == {"a": 8, "b": 8, "storm": 1}
+    assert all(name.startswith(f"{job}/") for name, job in zip(collectives["name"], collectives["job"], strict=True))
+    assert set(operations[operations["job"] == "b"]["rank"]) == {1, 5, 9, 13}
+    assert result.flows["job"].tolist() == ["storm", "storm"]
+    assert result.iterations["job"].unique().tolist() == ["a", "b"]
+    assert any(note.startswith("b: times in units of 1 ns") for note in result.manifest["notes"])
+
+
+def test_background_slows_a_job_and_is_told_by_its_slowdowns(job: Path) -> None:
+    text = '[background.storm]\nkind = "permutation"\nsize = "1MB"\n'
+    plain, beside = (ap.load(tree(job, given)).run() for given in ("", text))
+    assert beside.iterations["job"].tolist() == ["workload"] * 2
+    assert beside.iterations["time_ps"].sum() > 1.2 * plain.iterations["time_ps"].sum()
+    flows = beside.flows
+    assert len(flows) == 16
+    assert flows["slowdown"].max() > 1.5
+    assert "storm" in beside.report()
+
+
+def test_a_job_may_end_before_its_background(job: Path) -> None:
+    text = '[background.storm]\nkind = "incast"\nranks = "0-7"\nsize = "10kB"\nrounds = 3\nperiod = "10ms"\n'
+    result = ap.load(tree(job, text)).run()
+    assert result.flows["start_us"].max() == 20_000
+    assert result.iterations["time_us"].sum() < 10_000
+    assert "its last flow ends" not in result.report()
+    assert "storm: its last flow ends" in ap.load(tree(job, text), "background.storm.rounds=1").run().report()
+
+
+def test_what_is_drawn_depends_on_its_name_and_the_seed_alone(job: Path) -> None:
+    text = '[background.storm]\nkind = "poisson"\nstop = "200us"\nsizes = "hadoop"\n'
+
+    def drawn(text: str, *overrides: str) -> bytes:
+        trace = ap.load(tree(job, text), *overrides).trace
+        (call,) = (call for call in trace.calls if call.name == "storm/flows")
+        assert call.flows is not None
+        return call.flows.tobytes()
+
+    other = text + '[background.other]\nkind = "incast"\n'
+    assert drawn(text) == drawn(SPREAD + text) == drawn(other)
+    assert drawn(text) != drawn(text, "seed=2")
+
+
+def test_background_alone_is_a_run_of_its_own() -> None:
+    result = ap.load(
+        {"platform": {"kind": "single_switch", "ranks": 5}, "background": {"in": {"kind": "incast"}}}
+    ).run()
+    assert result.iterations.empty
+    assert len(result.flows) == 4
+    assert result.flows["slowdown"].max() == pytest.approx(4, rel=0.05)
+    assert "in" in result.report()
+
+
+def test_the_load_is_of_the_nics_that_there_are() -> None:
+    background = {"x": {"kind": "poisson", "stop": "100ms", "sizes": "hadoop", "load": 0.2}}
+    trace = ap.load({"platform": {"preset": "hpcc"}, "background": background}).trace
+    flows = trace.calls[0].flows
+    assert flows is not None
+    assert 8 * flows.total_bytes / 0.1 == pytest.approx(0.2 * 320 * 100e9, rel=0.02)
+
+
+def test_stragglers_are_ranks_of_the_platform_and_no_start_is_late(job: Path) -> None:
+    run = ap.load(tree(job, APART), "system.stragglers=5:2", "jobs.b.start=1us")
+    assert run.trace.compute_ps()[[4, 5]].tolist() == [50_000_000, 100_000_000]
+    starts = run.trace.duration_ps[run.trace.phase == run.trace.phases.index("start")]
+    assert set(starts.tolist()) == {10**6}
+
+
+def test_slowed_compute_is_that_of_a_jobs_own_collectives(job: Path) -> None:
+    factor = "system.compute_slowdown=1.5"
+    result = ap.load(tree(job, APART), factor).run()
+    assert times(result, "a") == alone(job, "0-3", factor)
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ('jobs.a.ranks = "12-16"', ConfigError, r"jobs\.a\.ranks: rank 16 is not on the platform; allowed: 0 to 15"),
+        ('jobs.a.ranks = "0-3"\njobs.b.ranks = "3-5"', WorkloadError, "rank 3 is of jobs 'a' and 'b'"),
+        ('[background.x]\nkind = "incast"\nranks = "15-16"', ConfigError, r"background\.x\.ranks: rank 16 is not"),
+        ('[background.x]\nkind = "incast"\nsenders = 16', WorkloadError, "16 senders, and there are 15 ranks"),
+        ('[background.x]\nkind = "poisson"\nstop = "1ns"', WorkloadError, "no flow starts in 0.001 us"),
+    ],
+)
+def test_what_has_no_place_is_refused(job: Path, text: str, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        ap.load(tree(job, text)).run()
+
+
+def test_saved_results_of_jobs_come_back(job: Path, tmp_path: Path) -> None:
+    text = SPREAD + '[background.storm]\nkind = "incast"\nranks = "0-7"\n'
+    result = ap.load(tree(job, text)).run()
+    result.save(tmp_path / "out")
+    again = ap.read_result(tmp_path / "out")
+    assert again.report() == result.report()
+    assert np.array_equal(again.flows["slowdown"], result.flows["slowdown"])
