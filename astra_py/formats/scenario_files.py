@@ -15,6 +15,7 @@ from astra_py.config.settings_files import register_settings_reader
 from astra_py.formats.astra_network import ASTRA_NETWORK, read_dimensions
 from astra_py.formats.registry import Document, Kind, Options, read, recognise
 from astra_py.platforms.registry import register_platform
+from astra_py.workloads.calls import MOST_BYTES
 from astra_py.workloads.flow_job import flow_trace
 from astra_py.workloads.flows import FlowList
 from astra_py.workloads.registry import Job, workload
@@ -46,12 +47,19 @@ def _flow_job(scenario: Scenario, ranks: int, document: Document) -> Job:
     config, flows = scenario.require_workload(), document.content
     if config.comm_scale != 1:
         scale = Fraction(str(config.comm_scale))
-        flows = flows.scaled(np.array([round(int(size) * scale) for size in flows.size_bytes], np.int64))
+        sizes = [round(size * scale) for size in flows.size_bytes.tolist()]
+        if max(sizes, default=0) > MOST_BYTES:
+            raise flows.error(
+                f"scaled by {config.comm_scale:g}, a flow has {max(sizes)} B; allowed: at most 2^50 (1 PiB)"
+            )
+        flows = flows.scaled(np.array(sizes, np.int64))
     if scenario.platform.kind == "file":
         flows = _at_ranks(flows, platform_file(scenario.platform))
     ends = "node ids of the platform" if scenario.platform.kind == "file" else "ranks"
     notes = (*document.summary, f"ends of flows are {ends}", *(f"ignored: {what}" for what in document.ignored))
-    return Job(flow_trace(ranks, flows), notes)
+    is_told = "iterations" in config.model_fields_set and config.iterations > 1
+    once = (f"{document.path}: a flow list is run once, whatever workload.iterations says",) if is_told else ()
+    return Job(flow_trace(ranks, flows), (*notes, *once), once)
 
 
 def _at_ranks(flows: FlowList, platform: Platform) -> FlowList:

@@ -108,7 +108,7 @@ BAD_SCENARIOS = (
         "platform.oversubscription=1e-6",
     ),
     _bad("routing unknown", "platform.routing", "'ecpm'", "'ecmp'", "platform.routing=ecpm"),
-    _bad("kind of later work", "platform.kind", "'file'", "or 'dgx_h100'", "platform.kind=file"),
+    _bad("file without a path", "platform.file", "missing", "the path of a platform file", "platform.kind=file"),
     _bad("machines on one switch", "platform.nodes", "4", "'zion', 'zionex'", "platform.nodes=4"),
     _bad(
         "accelerators on one switch",
