@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from astra_py.analysis.compare import compare
     from astra_py.api import Run, load
     from astra_py.collectives import ClosedForm, ScheduleBuilder, check_dataflow, collective, register_closed_form
     from astra_py.engines.network import NetworkInterface
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "astra_py.analysis.compare": ("compare",),
     "astra_py.api": ("Run", "load"),
     "astra_py.collectives": ("ClosedForm", "ScheduleBuilder", "check_dataflow", "collective", "register_closed_form"),
     "astra_py.engines.network": ("NetworkInterface",),
@@ -73,6 +75,7 @@ __all__ = [
     "__version__",
     "check_dataflow",
     "collective",
+    "compare",
     "load",
     "read_result",
     "register_closed_form",

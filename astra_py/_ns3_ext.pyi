@@ -17,6 +17,7 @@ __all__: list[str] = [
     "RouteTable",
     "attributes",
     "run_analytic",
+    "run_flow",
     "trace_sources",
 ]
 
@@ -241,6 +242,11 @@ def attributes(type_name: str) -> dict:
 def run_analytic(platform: typing.Any, schedule: typing.Any, transport: typing.Any, options: typing.Any) -> dict:
     """
     Run a schedule on LogGP; returns the columns of EngineColumns by name.
+    """
+
+def run_flow(platform: typing.Any, schedule: typing.Any, transport: typing.Any, options: typing.Any) -> dict:
+    """
+    Run a schedule on max-min fair flows; returns the columns of EngineColumns by name.
     """
 
 def trace_sources(type_name: str) -> dict:

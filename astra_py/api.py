@@ -9,6 +9,7 @@ import resource
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ from astra_py.engines.routes import route_paths
 from astra_py.errors import AstraPyError, ConfigError
 from astra_py.preparation import Preparation
 from astra_py.results.build import build_result
+from astra_py.results.checks import require_completed, require_passed, run_checks
 from astra_py.results.estimate import Estimate, estimate_run
 from astra_py.results.record import RunRecord
 
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from astra_py.engines.hook import RoutingHook
     from astra_py.engines.network import NetworkInterface
     from astra_py.engines.packet import PreparedPacketRun
+    from astra_py.engines.watch import Watch
     from astra_py.results.result import Result
 
 __all__ = ["FAULTS", "Run", "load", "one_collective"]
@@ -131,7 +134,14 @@ class Run(Preparation):
         """
         with _noted(f"while checking {self.title}"):
             self.require_sound()
-            return estimate_run(self.schedule, self.routed_platform, self.transport, self.scenario.seed, route_paths)
+            return estimate_run(
+                self.schedule,
+                self.routed_platform,
+                self.transport,
+                self.scenario.seed,
+                route_paths,
+                self.scenario.engine,
+            )
 
     def alone(self, job: str) -> Run:
         """The same run with one of its jobs only, on the same ranks and from the same start.
@@ -169,6 +179,20 @@ class Run(Preparation):
         with _noted(f"while simulating {self.title}"):
             return self._run(progress)
 
+    def record(self, *, watch: Watch | None = None, progress: Progress | None = None) -> RunRecord:
+        """Run the scenario and give what its result is made of, for :mod:`astra_py.analysis`; raises as :meth:`run`.
+
+        Parameters
+        ----------
+        watch : what the engine is to write down beside.
+        progress : as :meth:`run` takes it.
+        """
+        with _noted(f"while simulating {self.title}"):
+            record = self._measure(progress, watch=watch)[0]
+            require_completed(record)
+            require_passed(run_checks(record))
+            return record
+
     def prepare(self) -> PreparedPacketRun:
         """Build the packet simulation in ns-3 without running it; see :mod:`astra_py.interop`.
 
@@ -188,9 +212,19 @@ class Run(Preparation):
             return self._run(None, prepared)
 
     def _run(self, progress: Progress | None, prepared: PreparedPacketRun | None = None) -> Result:
+        record, cost = self._measure(progress, prepared)
+        return build_result(record, {**self._manifest(), "run": cost})
+
+    def _measure(
+        self, progress: Progress | None, prepared: PreparedPacketRun | None = None, watch: Watch | None = None
+    ) -> tuple[RunRecord, dict[str, float]]:
+        """Run, and give what was measured and what that cost."""
         scenario = self.scenario
         engine, analytic = make_engine(scenario.engine), make_engine("analytic")
         options = engine_options(scenario, platform=self.platform, progress=progress, fault=_fault())
+        if watch is not None:
+            # it repeats a run, whose capture is there already
+            options = replace(options, watch=watch, capture=None)
         self.require_sound()
         before = time.process_time()
         if prepared is None:
@@ -220,7 +254,7 @@ class Run(Preparation):
             "simulation_cpu_s": after - before,
             "peak_rss_bytes": _peak_rss_bytes(),
         }
-        return build_result(record, {**self._manifest(), "run": cost})
+        return record, cost
 
     def _manifest(self) -> dict[str, Any]:
         packages = ("ns3", "numpy", "pandas", "networkx", "pydantic")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from astra_py.config.scenario import MAIN_JOB
 from astra_py.engines.routes import route_paths
 from astra_py.errors import AstraPyError, ConfigError
+from astra_py.formats.scenario_files import flow_file, flow_notes
 from astra_py.workloads import FlowList, Job, JobTrace, build_job, flow_trace, joined
 from astra_py.workloads.adjusted import slowed
 from astra_py.workloads.background import incast, permutation, poisson
@@ -44,16 +46,16 @@ def place_work(scenario: Scenario, platform: Platform, slowness: NDArray[np.floa
     ConfigError, WorkloadError : what was asked for cannot be; names the job or list of flows.
     """
     if not scenario.jobs and not scenario.background:
-        job = build_job(scenario, platform.ranks)
+        job = build_job(scenario.of_job(scenario.require_workload(), tuple(range(platform.ranks))), platform.ranks)
         return job if slowness is None else replace(job, trace=slowed(job.trace, slowness))
     placed: list[JobTrace] = []
     notes: list[str] = []
     warnings: list[str] = []
     tables: JobTables = {}
     for name, ranks, start_ps in _jobs(scenario, platform):
-        workload = scenario.workload if name == MAIN_JOB else scenario.workload_of(name)
+        workload = scenario.require_workload() if name == MAIN_JOB else scenario.workload_of(name)
         try:
-            job = build_job(scenario.model_copy(update={"workload": workload}), len(ranks))
+            job = build_job(scenario.of_job(workload, ranks), len(ranks))
         except AstraPyError as error:
             error.add_note(f"while making job {name!r} of {len(ranks)} ranks")
             raise
@@ -65,7 +67,13 @@ def place_work(scenario: Scenario, platform: Platform, slowness: NDArray[np.floa
             tables = job.tables
     for name, config in scenario.background.items():
         try:
-            flows = _flows(scenario, platform, name, config)
+            if config.kind == "file":
+                flows, document = flow_file(scenario, Path(str(config.file)), config.format)
+                flows = flows.later(config.start)
+                notes += [f"{name}: {note}" for note in flow_notes(scenario, document)]
+                warnings += [f"{name}: {warning}" for warning in document.warnings]
+            else:
+                flows = _drawn(scenario, platform, name, config)
             placed.append(
                 JobTrace(name, flow_trace(platform.ranks, flows, priority=config.priority), range(platform.ranks))
             )
@@ -95,7 +103,7 @@ def _on_platform(key: str, ranks: tuple[int, ...] | None, platform: Platform) ->
     return ranks
 
 
-def _flows(scenario: Scenario, platform: Platform, name: str, config: BackgroundConfig) -> FlowList:
+def _drawn(scenario: Scenario, platform: Platform, name: str, config: BackgroundConfig) -> FlowList:
     key = f"background.{name}"
     ranks = np.array(_on_platform(f"{key}.ranks", config.ranks, platform), dtype=np.int32)
     rng = np.random.default_rng([scenario.seed, _STREAM, zlib.crc32(name.encode())])

@@ -18,6 +18,7 @@ from astra_py.collectives.registry import require_algorithm
 from astra_py.collectives.schedule import PoolOrder
 from astra_py.collectives.system import SINGLE_FIELDS, WatchedSystem
 from astra_py.config.collective import CollectiveConfig
+from astra_py.engines.astra_sim import astra_sim_notes, is_astra_sim
 from astra_py.engines.base import TimeRounding
 from astra_py.engines.buffers import buffer_warnings, require_room, require_thresholds
 from astra_py.engines.capture import require_capturable
@@ -25,6 +26,7 @@ from astra_py.engines.hook import choose_ways, flows_of, load_hook, source_of
 from astra_py.engines.levels import level_figures
 from astra_py.engines.registry import make_engine
 from astra_py.engines.resolve import control_warnings, engine_options, switch_model, transport_model
+from astra_py.engines.unseen import unseen_keys
 from astra_py.errors import ConfigError
 from astra_py.formats.scenario_files import file_notes
 from astra_py.placement import place_work
@@ -74,6 +76,11 @@ class Preparation:
             raise ConfigError(
                 f"routing_hook would mean nothing with platform.routing = {scenario.platform.routing!r}; "
                 "allowed: only with 'hook'"
+            )
+        if alone is not None and scenario.analytic.mode == "torchrec":
+            raise ConfigError(
+                "analytic.mode = 'torchrec' estimates a DLRM's sharding plan, and no single collective; allowed: "
+                "'loggp', 'astra_sim', 'astra_sim_congestion'"
             )
 
     def __repr__(self) -> str:
@@ -151,6 +158,8 @@ class Preparation:
         notes = (
             *self._job.notes,
             *self._file_notes[0],
+            *self._unseen,
+            *astra_sim_notes(self.scenario.analytic.mode, self.scenario.platform.link_rate),
             *control_warnings(self.scenario),
             *self._switch_warnings,
             *self._unused_keys,
@@ -244,7 +253,7 @@ class Preparation:
             inside=inside,
             between=between,
             local_memory_bandwidth_bps=scenario.system.local_memory_bandwidth,
-            is_whole_ns=transport.time_rounding == TimeRounding.NS_NEAREST,
+            is_whole_ns=transport.time_rounding == TimeRounding.NS_NEAREST or is_astra_sim(scenario.analytic.mode),
             notify_on=transport.notify_on,
             in_flight=scenario.collective.in_flight,
             endpoint_delay_ps=scenario.system.endpoint_delay,
@@ -274,7 +283,8 @@ class Preparation:
 
     def _alone_ps(self, template: Template, group: tuple[int, ...]) -> int:
         """The analytic time of a collective alone, by which the algorithm ``auto`` is chosen."""
-        options = replace(engine_options(self.scenario), ns3_defaults={}, max_events=-1, max_time_ps=-1)
+        given = engine_options(self.scenario)
+        options = replace(given, ns3_defaults={}, max_events=-1, max_time_ps=-1, analytic_mode="loggp")
         ranks = np.array(group, dtype=np.int32)
         platform = self._measured_platform
         template = at_endpoints(template, platform.arrays().rank_machine[ranks], self.system)
@@ -309,6 +319,12 @@ class Preparation:
             for field, (key, what) in SINGLE_FIELDS.items()
             if getattr(chosen, names[field]) != getattr(plain, names[field]) and field not in used
         )
+
+    @property
+    def _unseen(self) -> tuple[str, ...]:
+        keys = unseen_keys(self.scenario)
+        engine, named = self.scenario.engine, ", ".join(keys)
+        return (f"engine = {engine!r} has no packets, and its result does not depend on {named}",) if keys else ()
 
     @cached_property
     def declared_bytes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -16,7 +16,7 @@ from astra_py.engines.resolve import engine_options, transport_model
 from astra_py.platforms import build_platform
 from astra_py.workloads import CollectiveCall, Trace, TraceBuilder
 
-ENGINES = ("packet", "analytic")
+ENGINES = ("packet", "flow", "analytic")
 
 
 def together(ranks: int, calls: Sequence[CollectiveCall]) -> Trace:

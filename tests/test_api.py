@@ -28,7 +28,7 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_job(tmp_path_factory.mktemp("job"))
 
 
-@pytest.fixture(scope="module", params=["packet", "analytic"])
+@pytest.fixture(scope="module", params=["packet", "flow", "analytic"])
 def result(job: Path, request: pytest.FixtureRequest) -> ap.Result:
     return ap.load(job, f"engine={request.param}").run()
 
@@ -124,7 +124,14 @@ def test_the_estimate_is_what_the_run_counts(job: Path) -> None:
     assert estimate.packet_hops == result.links["frames"].sum() == result.counters["packet_hops"]
 
 
-@pytest.mark.parametrize("engine", ["packet", "analytic"])
+def test_an_estimate_is_that_of_the_engine(job: Path) -> None:
+    packet, flow, analytic = (ap.load(job, f"engine={engine}").estimate() for engine in ("packet", "flow", "analytic"))
+    assert packet.messages == flow.messages == analytic.messages
+    assert packet.cpu_s > flow.cpu_s > analytic.cpu_s > 0
+    assert flow.memory_bytes > analytic.memory_bytes > packet.memory_bytes
+
+
+@pytest.mark.parametrize("engine", ["packet", "flow", "analytic"])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_found(job: Path, monkeypatch: pytest.MonkeyPatch, engine: str, fault: str) -> None:
     monkeypatch.setenv("ASTRA_PY_FAULT", fault)
@@ -134,7 +141,7 @@ def test_a_fault_is_found(job: Path, monkeypatch: pytest.MonkeyPatch, engine: st
     assert caught.value.__notes__ == [f"while simulating {job}"]
 
 
-@pytest.mark.parametrize("engine", ["packet", "analytic"])
+@pytest.mark.parametrize("engine", ["packet", "flow", "analytic"])
 def test_sizes_that_are_all_equal_cannot_be_swapped(monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
     monkeypatch.setenv("ASTRA_PY_FAULT", "swap_sizes")
     run = one_collective(load_scenario({"platform": {"ranks": 4}, "engine": engine}), "all_to_all", 4096)
@@ -153,7 +160,7 @@ def _without_pools(schedule: Schedule) -> dict[str, np.ndarray]:
     return {"use_ptr": np.zeros(len(schedule) + 1, dtype=np.int64), "use_pool": np.zeros(0, dtype=np.int32)}
 
 
-@pytest.mark.parametrize("engine", ["packet", "analytic"])
+@pytest.mark.parametrize("engine", ["packet", "flow", "analytic"])
 @pytest.mark.parametrize(
     ("change", "checks"),
     [
@@ -209,7 +216,7 @@ def test_an_unknown_fault_is_refused(job: Path, monkeypatch: pytest.MonkeyPatch)
     "transport", ["ack=every:3", "ack=out_of_band", "ack=per_message", "qps_per_peer=2", "qps_per_peer=per_message"]
 )
 @pytest.mark.parametrize("window", ["none", "8192B"])
-@pytest.mark.parametrize("engine", ["packet", "analytic"])
+@pytest.mark.parametrize("engine", ["packet", "flow", "analytic"])
 def test_bytes_on_links_are_as_implied_under_every_policy(job: Path, transport: str, engine: str, window: str) -> None:
     result = ap.load(job, f"transport.{transport}", f"engine={engine}", f"transport.window={window}").run()
     assert ("link_line_bytes" in [check.name for check in result.checks]) == (engine == "packet")

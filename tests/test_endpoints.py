@@ -23,7 +23,7 @@ def run_of(kind: str, size_bytes: int, *overrides: str) -> Run:
     return one_collective(load_scenario({}, [*MACHINES, *overrides]), kind, size_bytes)
 
 
-@pytest.mark.parametrize("engine", ["packet", "analytic"])
+@pytest.mark.parametrize("engine", ["packet", "flow", "analytic"])
 @pytest.mark.parametrize(
     ("kind", "algorithm"),
     [("all_reduce", "ring"), ("all_reduce", "hierarchical"), ("all_reduce", "themis"), ("all_to_all", "direct")],

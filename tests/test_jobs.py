@@ -12,7 +12,9 @@ import pytest
 
 import astra_py as ap
 from astra_py.errors import ConfigError, WorkloadError
+from astra_py.hardware import accelerator
 from astra_py.jobs_alone import job_slowdowns, slowdown_lines
+from astra_py.workloads.dlrm import DlrmJob
 from small_job import LAYERS
 
 PLATFORM = """
@@ -202,3 +204,73 @@ def test_saved_results_of_jobs_come_back(job: Path, tmp_path: Path) -> None:
     again = ap.read_result(tmp_path / "out")
     assert again.report() == result.report()
     assert np.array_equal(again.flows["slowdown"], result.flows["slowdown"])
+
+
+def test_a_part_of_a_job_is_run_and_what_is_cut_is_said(job: Path) -> None:
+    whole = ap.load(tree(job), "workload.iterations=3")
+    part = ap.load(tree(job), "workload.iterations=3", "workload.keep_iterations=1", "workload.repeat=2").run()
+    assert part.iterations["iteration"].tolist() == [1, 2]
+    assert len(part.collectives) == 2 * len(whole.run().collectives) // 3
+    assert any(note.startswith("cut: ") for note in part.manifest["notes"])
+    assert "all of it is done 2 times" in part.manifest["notes"]
+    with pytest.raises(WorkloadError, match="no iteration 7; allowed: 0 to 2"):
+        ap.load(tree(job), "workload.iterations=3", "workload.keep_iterations=7").run()
+
+
+def test_a_job_made_for_few_ranks_runs_on_many(job: Path) -> None:
+    trace = ap.load(tree(job), "workload.weak_scaling_from=2").trace
+    assert trace.ranks == 16
+    assert {len(call.group) for call in trace.calls} == {16}
+    assert trace.to_pandas().equals(ap.load(tree(job)).trace.to_pandas())
+
+
+def test_a_dlrm_knows_the_machines_of_the_ranks_that_it_is_given() -> None:
+    dlrm = {"kind": "dlrm", "preset": "dlrm_s"}
+    run = ap.load({"platform": {"kind": "zionex", "nodes": 3}, "jobs": {"a": {"ranks": "12-19", "workload": dlrm}}})
+    scenario = run.scenario.of_job(run.scenario.workload_of("a"), run.scenario.jobs["a"].ranks or ())
+    job = DlrmJob(
+        scenario.require_workload(),
+        8,
+        accelerator(scenario.platform.accelerator),
+        run.platform.arrays(),
+        scenario.job_ranks(8),
+    )
+    assert job.memory.machines.tolist() == [0] * 4 + [1] * 4
+    assert set(run.trace.rank.tolist()) == set(range(12, 20))
+    with pytest.raises(ConfigError, match=r"workload\.weak_scaling_from = 9: .* and it has 8"):
+        scenario.job_ranks(9)
+
+
+def test_flows_of_a_file_run_beside_a_job(job: Path, tmp_path: Path) -> None:
+    (tmp_path / "flows.txt").write_text("2\n1 0 3 100 10000 0.0\n2 0 3 100 5000 0.000001\n")
+    (tmp_path / "both.toml").write_text(
+        '[background.beside]\nkind = "file"\nfile = "flows.txt"\nstart = "10us"\n'
+        f'{PLATFORM}\n[workload]\nfile = "{job}"\n'
+    )
+    run = ap.load(tmp_path / "both.toml")
+    flows = run.run().flows
+    assert flows[["src", "dst", "size_bytes"]].to_numpy().tolist() == [[1, 0, 10_000], [2, 0, 5000]]
+    assert flows["start_us"].tolist() == [10, 11]
+    assert any(note.startswith("beside: ") and "flows.txt: 2 flows" in note for note in run.notes)
+    before = run.digest
+    (tmp_path / "flows.txt").write_text("1\n1 0 3 100 10000 0.0\n2 0 3 100 5000 0.000001\n")
+    again = ap.load(tmp_path / "both.toml")
+    assert again.digest != before
+    assert any(warning.startswith("beside: ") and "1 more lines are not" in warning for warning in again.warnings)
+
+
+def test_scales_are_of_every_kind_of_workload(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from astra_py.workloads import CollectiveCall, TraceBuilder, workload\n"
+        "@workload('mine')\n"
+        "def mine(scenario, ranks):\n"
+        "    build = TraceBuilder(ranks)\n"
+        "    build.compute(range(ranks), 1000, name='work')\n"
+        "    everyone = tuple(range(ranks))\n"
+        "    build.collective(CollectiveCall(name='sum', kind='all_reduce', group=everyone, size_bytes=500))\n"
+        "    return build.build()\n"
+    )
+    own = {"kind": f"file:{tmp_path / 'mine.py'}", "compute_scale": 3, "comm_scale": 0.5}
+    trace = ap.load({"platform": {"kind": "single_switch", "ranks": 4}, "workload": own}).trace
+    assert trace.compute_ps().tolist() == [3000] * 4
+    assert trace.calls[0].size_bytes == 250

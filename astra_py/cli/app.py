@@ -24,6 +24,7 @@ __all__ = ["COMMANDS", "command"]
 COMMANDS = {
     "run": "Simulate a training job: iteration, compute, communication and what is exposed.",
     "collective": "Time one collective over a range of sizes.",
+    "compare": "Compare engines, transports and algorithms, and say why a packet run takes as long as it does.",
     "inspect": "Say what a file is, check it, and print what is taken from it.",
     "convert": "Write a file as one of another format.",
     "plan": "Shard a DLRM's tables: memory and bytes of each rank, the plan as a table to edit.",
@@ -90,8 +91,8 @@ def _top(
 ) -> None:
     """Simulate distributed training, packet by packet, in ns-3.
 
-    Results go to standard output, progress and errors to standard error. Exit codes: 0 fine, 2 usage or
-    configuration, 3 the simulation failed, 4 an engine crashed, 130 interrupted.
+    Results go to standard output, progress and errors to standard error. Exit codes: 0 fine, 1 a comparison out of
+    tolerance, 2 usage or configuration, 3 the simulation failed, 4 an engine crashed, 130 interrupted.
     """
 
 

@@ -54,7 +54,7 @@ def collective(
         typer.Option(help="Scenario file whose platform and transport are used; its workload is not run."),
     ] = None,
     engine: Annotated[
-        str | None, typer.Option(help="packet or analytic; the scenario's without it.", show_default=False)
+        str | None, typer.Option(help="packet, flow or analytic; the scenario's without it.", show_default=False)
     ] = None,
     src: Annotated[int | None, typer.Option(help="Sending rank of sendrecv; 0 without it.", show_default=False)] = None,
     dst: Annotated[

@@ -29,7 +29,7 @@ def run(
         ),
     ] = None,
     engine: Annotated[
-        str | None, typer.Option(help="packet or analytic; the scenario's without it.", show_default=False)
+        str | None, typer.Option(help="packet, flow or analytic; the scenario's without it.", show_default=False)
     ] = None,
     out_text: Annotated[
         str | None,

@@ -8,6 +8,7 @@ from astra_py.collectives import built_in, built_in_forms  # noqa: F401  (each r
 from astra_py.collectives.bandwidth import algorithm_bytes, bus_bytes, bus_factor
 from astra_py.collectives.builder import Dep, Hold, ScheduleBuilder
 from astra_py.collectives.closed_forms import ClosedForm, closed_form, register_closed_form
+from astra_py.collectives.closed_times import ASYMPTOTIC, Level, closed_time_ps
 from astra_py.collectives.dataflow import check_dataflow
 from astra_py.collectives.declared import LevelBytes, declared_level_bytes, declared_rank_bytes
 from astra_py.collectives.drawing import draw_template, plot_template
@@ -25,6 +26,7 @@ from astra_py.collectives.schedule import Combine, EdgeOn, OpKind, OuterKind, Po
 from astra_py.collectives.system import SystemModel
 
 __all__ = [
+    "ASYMPTOTIC",
     "DEFAULT_ALGORITHMS",
     "ClosedForm",
     "Combine",
@@ -32,6 +34,7 @@ __all__ = [
     "EdgeOn",
     "Group",
     "Hold",
+    "Level",
     "LevelBytes",
     "LevelForm",
     "OpKind",
@@ -48,6 +51,7 @@ __all__ = [
     "bus_factor",
     "check_dataflow",
     "closed_form",
+    "closed_time_ps",
     "collective",
     "declared_level_bytes",
     "declared_rank_bytes",

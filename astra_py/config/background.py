@@ -6,20 +6,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from astra_py.config.ranks import RanksRule
-from astra_py.config.rules import Choice, Count, Number, QuantityRule, Rule
-from astra_py.config.table import Condition, FieldError, Table, parameter
+from astra_py.config.condition import AllOf, Condition
+from astra_py.config.rules import Choice, Count, Number, PathRule, QuantityRule, Registered, Rule
+from astra_py.config.spans import RanksRule
+from astra_py.config.table import FieldError, Table, parameter
 from astra_py.errors import did_you_mean
 from astra_py.plugins import FILE, file_of
 from astra_py.units import SIZE, TIME, parse_size, parse_time
 
 __all__ = ["BackgroundConfig"]
 
-_KINDS = ("incast", "permutation", "poisson")
+_KINDS = ("incast", "permutation", "poisson", "file")
 _ONLY_INCAST = Condition("kind", "kind = 'incast'", lambda kind: kind == "incast")
 _ONLY_POISSON = Condition("kind", "kind = 'poisson'", lambda kind: kind == "poisson")
-_ONLY_IN_ROUNDS = Condition("kind", "kind = 'incast' or 'permutation'", lambda kind: kind != "poisson")
-_ONLY_FIXED = Condition("sizes", "sizes = 'fixed'", lambda sizes: sizes == "fixed")
+_ONLY_IN_ROUNDS = Condition("kind", "kind = 'incast' or 'permutation'", lambda kind: kind in ("incast", "permutation"))
+_ONLY_FILE = Condition("kind", "kind = 'file'", lambda kind: kind == "file")
+_ONLY_DRAWN = Condition("kind", "kind other than 'file'", lambda kind: kind != "file")
+_ONLY_FIXED = AllOf(Condition("sizes", "sizes = 'fixed'", lambda sizes: sizes == "fixed"), _ONLY_DRAWN)
 _HPCC = "Li et al., HPCC, SIGCOMM 2019, 5.1"
 
 
@@ -47,16 +50,23 @@ class BackgroundConfig(Table):
 
     kind: Annotated[str, Choice(*_KINDS)] = parameter(
         ...,
-        "Who sends to whom: many to one, each to one other and from one other, or flows of drawn ranks at drawn times.",
+        "Who sends to whom: many to one, each to one other and from one other, flows of drawn ranks at drawn times, or "
+        "those of a file.",
+    )
+    file: Annotated[str | None, PathRule("the path of a file of flows")] = parameter(
+        None, "File of flows; must be given. Paths are as those of workload.file.", only=_ONLY_FILE
+    )
+    format: Annotated[str, Registered("astra_py.formats", "auto", "hpcc_flows")] = parameter(
+        "auto", "Format of the file. 'auto': recognised from its content.", only=_ONLY_FILE
     )
     ranks: Annotated[tuple[int, ...] | None, RanksRule(words={"all": None})] = parameter(
-        "all", "Ranks that it is among, those of jobs or others."
+        "all", "Ranks that it is among, those of jobs or others.", only=_ONLY_DRAWN
     )
     priority: Annotated[int, Count(most=6)] = parameter(
         0, "Priority of its flows, as of collectives; larger first.", source="that of collectives"
     )
     start: Annotated[int, QuantityRule(TIME, most=parse_time("1000s"))] = parameter(
-        "0ns", "When its first flows start.", source="with the jobs"
+        "0ns", "When it starts: its first flows, or time 0 of a file.", source="with the jobs"
     )
     stop: Annotated[int | None, QuantityRule(TIME, least=1, most=parse_time("1000s"), words={"none": None})] = (
         parameter(
@@ -107,6 +117,8 @@ class BackgroundConfig(Table):
         return file_of(self.sizes)
 
     def check(self) -> None:  # noqa: D102  (as the base)
+        if self.kind == "file" and self.file is None:
+            raise FieldError("file", "missing, and kind = 'file' needs it", "the path of a file of flows")
         if self.kind == "poisson" and self.stop is None:
             raise FieldError("stop", "missing, and kind = 'poisson' needs it", "a time after start")
         if self.stop is not None and self.stop <= self.start:

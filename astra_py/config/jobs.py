@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from astra_py.config.ranks import RanksRule
 from astra_py.config.rules import QuantityRule
+from astra_py.config.spans import RanksRule
 from astra_py.config.table import Table, parameter
 from astra_py.config.workload import WorkloadConfig
 from astra_py.units import TIME, parse_time

@@ -19,7 +19,7 @@ from astra_py.plugins import FILE
 __all__ = ["load_scenario"]
 
 _NS3_DEFAULTS = "ns3.defaults."
-#: Keys that are paths.
+#: Keys that are paths, beside those of workloads.
 _PATHS = (
     ("platform", "file"),
     ("transport", "file"),
@@ -61,7 +61,7 @@ def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[st
         scenario = Scenario.model_validate(tree)
     except ValidationError as error:
         raise ConfigError(_listed(path, explain(error, Scenario))) from None
-    if problems := list(_missing_files(scenario)):
+    if problems := [*_missing_files(scenario), *_missing_flows(scenario)]:
         raise ConfigError(_listed(path, problems))
     scenario._source_path = path
     return scenario
@@ -92,11 +92,18 @@ def _missing_files(scenario: Scenario) -> Iterator[str]:
             yield f"{key}.plan: {workload.plan!r} is not a file; allowed: the path of a sharding plan"
 
 
+def _missing_flows(scenario: Scenario) -> Iterator[str]:
+    for name, background in scenario.background.items():
+        if background.file is not None and not Path(background.file).is_file():
+            yield f"background.{name}.file: {background.file!r} is not a file; allowed: the path of a file of flows"
+
+
 def _place_files(tree: dict[str, Any], folder: Path) -> None:
     """Take relative paths of a scenario file from its own folder."""
     tables = [(tree.get(table), key) for table, key in _PATHS]
     workloads = [tree.get("workload"), *(job.get("workload") for job in _tables_in(tree.get("jobs")))]
     tables += [(workload, key) for workload in workloads for key in ("file", "plan", "comm_groups")]
+    tables += [(background, "file") for background in _tables_in(tree.get("background"))]
     for values, key in tables:
         if isinstance(values, dict) and isinstance(values.get(key), str) and values[key].strip() not in ("", "none"):
             values[key] = str(folder / values[key])

@@ -62,8 +62,10 @@ class AnalyticConfig(Table):
 
     key: ClassVar[str] = "analytic"
 
-    mode: Annotated[str, Choice("loggp")] = parameter(
-        "loggp", "Model of the analytic engine: LogGP over the schedule, message by message."
+    mode: Annotated[str, Choice("loggp", "astra_sim", "astra_sim_congestion", "torchrec")] = parameter(
+        "loggp",
+        "Model of the analytic engine: LogGP over the schedule, message by message, or, for comparison, that of "
+        "ASTRA-sim 2's congestion-unaware or congestion-aware analytical backend, or of TorchRec's planner.",
     )
 
 
@@ -73,8 +75,9 @@ class Scenario(Table):
     seed: Annotated[int, Count()] = parameter(
         1, "Seed of everything random: routes, losses.", source="any number; results are the same for the same seed"
     )
-    engine: Annotated[str, Choice("packet", "analytic")] = parameter(
-        "packet", "What runs the schedule: every packet in ns-3, or formulas."
+    engine: Annotated[str, Choice("packet", "flow", "analytic")] = parameter(
+        "packet",
+        "What runs the schedule: every packet in ns-3, flows that share links max-min fairly, or formulas.",
     )
     platform: PlatformConfig = PlatformConfig()
     switch: SwitchConfig = SwitchConfig()
@@ -90,6 +93,7 @@ class Scenario(Table):
     ns3: Ns3Config = Ns3Config()
 
     _source_path: Path | None = PrivateAttr(None)
+    _job_ranks: tuple[int, ...] | None = PrivateAttr(None)
 
     @model_validator(mode="before")
     @classmethod
@@ -112,6 +116,18 @@ class Scenario(Table):
                 f"at least {format_rate(slowest_bps)}, {format_time(_LONGEST_PACKET)} a packet",
             )
 
+        if self.analytic.mode != "loggp" and self.engine != "analytic":
+            raise FieldError(
+                "analytic.mode",
+                f"{self.analytic.mode!r} would mean nothing with engine = {self.engine!r}",
+                "only with engine = 'analytic'",
+            )
+        if self.analytic.mode == "torchrec" and (self.workload is None or self.workload.kind != "dlrm"):
+            raise FieldError(
+                "analytic.mode",
+                "'torchrec' estimates a DLRM's sharding plan, and there is none",
+                "only with workload.kind = 'dlrm'",
+            )
         if self.pcap.ports:
             self._check_captured()
         self._check_jobs()
@@ -174,6 +190,28 @@ class Scenario(Table):
         workload = self.jobs[job].workload or self.workload
         assert workload is not None
         return workload
+
+    def of_job(self, workload: WorkloadConfig, ranks: tuple[int, ...]) -> Scenario:
+        """The same scenario as the maker of one of its jobs sees it: with its workload, on its ranks."""
+        scenario = self.model_copy(update={"workload": workload})
+        scenario._job_ranks = ranks
+        return scenario
+
+    def job_ranks(self, ranks: int) -> tuple[int, ...]:
+        """The platform's rank of each of the job's first ``ranks`` ranks.
+
+        Raises
+        ------
+        ConfigError
+            there are not so many.
+        """
+        known = self._job_ranks
+        if known is not None and ranks > len(known):
+            raise ConfigError(
+                f"workload.weak_scaling_from = {ranks}: this kind of job is made for ranks of the platform, and it has "
+                f"{len(known)}"
+            )
+        return tuple(range(ranks)) if known is None else known[:ranks]
 
     def job_alone(self, job: str) -> Scenario:
         """The same scenario with one of its jobs and nothing beside it.
@@ -249,13 +287,17 @@ class Scenario(Table):
             if (path := workload.input_path) is not None:
                 table["file"] = path.name
                 contents.extend(_contents(f"{key}.file", file) for file in workload.input_paths or (path,))
+            if (groups := workload.comm_groups) is not None:
+                table["comm_groups"] = Path(groups).name
+                contents.append(_contents(f"{key}.comm_groups", Path(groups)))
             for name, path in workload.sharding_files.items():
                 if name == "workload.plan":
                     table["plan"] = path.name
                 contents.append(_contents(name, path))
-            if (groups := workload.comm_groups) is not None:
-                table["comm_groups"] = Path(groups).name
-                contents.append(_contents(f"{key}.comm_groups", Path(groups)))
+        for name, background in sorted(self.background.items()):
+            if background.file is not None:
+                values["background"][name]["file"] = Path(background.file).name
+                contents.append(_contents(f"background.{name}.file", Path(background.file)))
         for key in ("platform", *TABLES_WITH_FILES):
             if (named := getattr(self, key).file) is not None:
                 values[key]["file"] = Path(named).name

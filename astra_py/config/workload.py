@@ -13,6 +13,7 @@ from astra_py.config.condition import Condition
 from astra_py.config.dlrm_sharding import DlrmSharding
 from astra_py.config.dlrm_training import ONLY_DLRM, DlrmTraining
 from astra_py.config.input_files import input_files
+from astra_py.config.job_parts import JobParts
 from astra_py.config.rules import Choice, Count, Number, PathRule, QuantityRule, Registered, WordRule
 from astra_py.config.table import FieldError, parameter
 from astra_py.units import TIME, parse_time
@@ -43,7 +44,7 @@ class DlrmPresetRule(WordRule):
         return Choice(*dlrm_presets(), *self.words).read(value)
 
 
-class WorkloadConfig(DlrmTraining, DlrmSharding):
+class WorkloadConfig(DlrmTraining, DlrmSharding, JobParts):
     """What the ranks do: a training job from a file of the field, or a DLRM from its model's description."""
 
     key: ClassVar[str] = "workload"

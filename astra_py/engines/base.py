@@ -22,6 +22,7 @@ from astra_py.engines.wire import ACK_LINE_BYTES, CNP_LINE_BYTES, DATA_HEADER, G
 if TYPE_CHECKING:
     from astra_py.collectives.schedule import Schedule
     from astra_py.engines.capture import Capture
+    from astra_py.engines.watch import Watch, WatchLog
     from astra_py.platforms.platform import Platform
 
 __all__ = [
@@ -182,6 +183,8 @@ class EngineOptions:
         others have the parameters' defaults, which are ns-3's own.
     ns3_defaults : further ns-3 attribute defaults, in the same form, for which there is no parameter.
     capture : ports whose frames are written to files, or None.
+    watch : what is written down beside the results, or None; it changes nothing of these.
+    analytic_mode : which model of whole messages the analytic engine is: "loggp", "astra_sim", "astra_sim_congestion".
     fault : for tests of the checks: "", "drop_message", "double_message" or "swap_sizes".
     """
 
@@ -194,6 +197,8 @@ class EngineOptions:
     attributes: Mapping[str, str] = field(default_factory=dict)
     ns3_defaults: Mapping[str, str] = field(default_factory=dict)
     capture: Capture | None = None
+    watch: Watch | None = None
+    analytic_mode: str = "loggp"
     fault: str = ""
 
 
@@ -215,8 +220,8 @@ class EngineColumns:
 
     Times are in ps and -1 where the moment never came. ``channel_*`` has one row per directed channel (see
     :class:`astra_py.platforms.Platform`), ``message_*`` one row per message in order of posting, ``rank_*`` one per
-    rank, ``node_*`` one per node. The analytic engine counts no frames: its ``channel_frames`` and the like are zero,
-    its byte columns computed.
+    rank, ``node_*`` one per node. The flow and analytic engines count no frames: their ``channel_frames`` and the
+    like are zero, their byte columns computed.
 
     ``channel_marked_frames`` were ECN marked at the channel's egress port; ``channel_pfc_frames`` are the PAUSE and
     RESUME frames in its ``channel_frames``; ``channel_pauses`` and ``channel_paused_ps`` say how often and how long
@@ -269,8 +274,12 @@ class EngineColumns:
     """i32: number of the alternative picked, for each choice of each instance in order; -1 where it never came."""
     waiting: tuple[str, ...] = ()
     """Where the run did not complete: one line per thing that waits, and for what; of many, then who else."""
+    clock_ps: int = 1
+    """What the engine's clock counts in: a message's time may be cut by less than that."""
     deadlocked_channels: Sequence[int] = ()
     """Channels that wait for each other in a circle of pauses (PFC deadlock), in order of the circle."""
+    log: WatchLog | None = None
+    """What a watched run wrote down (:class:`EngineOptions`)."""
 
 
 class Engine(Protocol):
@@ -278,7 +287,7 @@ class Engine(Protocol):
 
     @property
     def name(self) -> str:
-        """The engine's name in scenarios: ``packet``, ``analytic``."""
+        """The engine's name in scenarios: ``packet``, ``flow``, ``analytic``."""
         ...
 
     def run(

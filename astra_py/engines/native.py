@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from astra_py.collectives.schedule import FIRST_SHARED_POOL
 from astra_py.engines.base import EngineColumns, ExitReason
+from astra_py.engines.watch import WatchLog
 
 if TYPE_CHECKING:
     from astra_py.collectives.schedule import Schedule, Template
@@ -29,6 +30,8 @@ def engine_columns(raw: Mapping[str, Any], schedule: Schedule, platform: Platfor
     stuck = fields.get("deadlocked_channels", ())
     paused = [_paused(channel, platform) for channel in stuck]
     fields["deadlocked_channels"] = _circle(stuck, platform)
+    if "log" in fields:
+        fields["log"] = WatchLog.of(fields["log"])
     told = fields["waiting"]
     others = _others(np.setdiff1d(np.flatnonzero(fields["op_end_ps"] < 0), [item["op"] for item in told]), schedule)
     fields["waiting"] = (*paused, *(_sentence(item, schedule) for item in told), *others)

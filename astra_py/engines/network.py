@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from astra_py.engines.astra_sim import is_astra_sim, require_astra_sim
 from astra_py.engines.base import ExitReason
 from astra_py.engines.resolve import engine_options, transport_model
 from astra_py.errors import CheckError, ConfigError, DeadlockError, SimulationError
@@ -57,7 +58,7 @@ class NetworkInterface:
     Attributes
     ----------
     ranks : how many there are.
-    engine : "packet" or "analytic".
+    engine : "packet", "flow" or "analytic".
     node_ids : with the packet engine, where the platform's nodes are in ns-3's ``NodeList``; else empty.
 
     Raises
@@ -83,18 +84,28 @@ class NetworkInterface:
 
         if not isinstance(scenario, Scenario):
             raise ConfigError(f"a network is that of a Scenario, as load_scenario() makes one, not of {scenario!r}")
-        if scenario.engine not in ("packet", "analytic"):
-            raise ConfigError(f"engine = {scenario.engine!r} has no network interface; allowed: 'packet', 'analytic'")
-        if scenario.engine == "analytic" and scenario.ns3.defaults:
+        if scenario.engine not in ("packet", "flow", "analytic"):
+            raise ConfigError(
+                f"engine = {scenario.engine!r} has no network interface; allowed: 'packet', 'flow', 'analytic'"
+            )
+        if scenario.engine != "packet" and scenario.ns3.defaults:
             names = ", ".join(sorted(scenario.ns3.defaults))
-            raise ConfigError(f"ns3.defaults: the analytic engine has no ns-3 to set {names} in; use engine=packet")
+            raise ConfigError(
+                f"ns3.defaults: the {scenario.engine} engine has no ns-3 to set {names} in; use engine=packet"
+            )
         if scenario.platform.routing == "hook":
             raise ConfigError(
                 "platform.routing = 'hook' chooses ways of flows that are known before a run, and a script's are not; "
                 "allowed with the network interface: another platform.routing"
             )
+        if scenario.analytic.mode == "torchrec":
+            raise ConfigError(
+                "analytic.mode = 'torchrec' estimates a sharding plan and has no network; allowed: another"
+            )
         platform = build_platform(scenario.platform)
         options = engine_options(scenario, platform=platform)
+        if is_astra_sim(options.analytic_mode):
+            require_astra_sim(platform, transport_model(scenario), options.analytic_mode)
         self.engine = scenario.engine
         self.ranks = platform.ranks
         self._native = NetworkRun(scenario.engine, platform.arrays(), transport_model(scenario), options)

@@ -16,6 +16,7 @@ __all__ = ["ENGINES", "make_engine"]
 #: Name in scenarios to (module, class).
 ENGINES = {
     "packet": ("astra_py.engines.packet", "PacketEngine"),
+    "flow": ("astra_py.engines.flow", "FlowEngine"),
     "analytic": ("astra_py.engines.analytic", "AnalyticEngine"),
 }
 

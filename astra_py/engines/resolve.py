@@ -150,5 +150,7 @@ def engine_options(
         attributes=_attributes(scenario),
         ns3_defaults=dict(scenario.ns3.defaults),
         capture=None if platform is None else capture_of(scenario.pcap, platform, _telemetry_bytes(scenario)),
+        # the planner's steps are operations that take time, whatever runs them
+        analytic_mode=scenario.analytic.mode.replace("torchrec", "loggp"),
         fault=fault,
     )

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +16,10 @@ from astra_py.config.input_files import input_files
 from astra_py.errors import ConfigError, WorkloadError
 from astra_py.formats.joined_ranks import joined
 from astra_py.formats.rank_graph import RankGraph
-from astra_py.workloads import CollectiveCall, Job, NodeKind, Trace
-from astra_py.workloads.calls import MAX_INT64
+from astra_py.workloads import Job, NodeKind, Trace, scaled
 
 if TYPE_CHECKING:
     from astra_py.config import Scenario
-    from astra_py.config.workload import WorkloadConfig
 
 __all__ = ["complete", "counted", "graph_job", "rank_files", "span"]
 
@@ -106,28 +103,8 @@ def graph_job(path: Path, graphs: Mapping[int, RankGraph], scenario: Scenario, r
     trace = joined([every[rank] for rank in range(ranks)], ranks)
     if config.iterations > 1:
         notes.append(f"the nodes of the files are done {config.iterations} times, an iteration each")
-    return Job(_repeated(_scaled(trace, config), config.iterations), tuple(notes))
-
-
-def _scaled(trace: Trace, config: WorkloadConfig) -> Trace:
-    """Multiply times and bytes by the scales, to nearest; what has some bytes keeps at least one."""
-    compute, comm = Fraction(config.compute_scale), Fraction(config.comm_scale)
-    if compute != 1:
-        longest = int(trace.duration_ps.max(initial=0)) * compute
-        if longest > MAX_INT64:
-            raise WorkloadError(f"workload.compute_scale = {config.compute_scale:g}: a node lasts {longest:.3g} ps")
-        times = {time: round(time * compute) for time in np.unique(trace.duration_ps).tolist()}
-        trace = replace(trace, duration_ps=np.array([times[t] for t in trace.duration_ps.tolist()], dtype=np.int64))
-    if comm != 1:
-        trace = replace(trace, calls=tuple(_scaled_call(call, comm) for call in trace.calls))
-    return trace
-
-
-def _scaled_call(call: CollectiveCall, scale: Fraction) -> CollectiveCall:
-    if call.matrix is None:
-        return replace(call, size_bytes=max(round((call.size_bytes or 0) * scale), int(bool(call.size_bytes))))
-    matrix = [[max(round(size * scale), int(bool(size))) for size in row] for row in call.matrix.tolist()]
-    return replace(call, matrix=np.array(matrix, dtype=np.int64))
+    trace = scaled(trace, compute=config.compute_scale, comm=config.comm_scale)
+    return Job(_repeated(trace, config.iterations), tuple(notes))
 
 
 def _repeated(trace: Trace, iterations: int) -> Trace:

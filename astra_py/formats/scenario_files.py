@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,16 +14,16 @@ from astra_py.config.settings_files import register_settings_reader
 from astra_py.formats.astra_network import ASTRA_NETWORK, read_dimensions
 from astra_py.formats.registry import Document, Kind, Options, read, recognise
 from astra_py.platforms.registry import register_platform
-from astra_py.workloads.calls import MOST_BYTES
 from astra_py.workloads.flow_job import flow_trace
 from astra_py.workloads.flows import FlowList
 from astra_py.workloads.registry import Job, workload
+from astra_py.workloads.scaling import scaled
 
 if TYPE_CHECKING:
     from astra_py.config import PlatformConfig, Scenario
     from astra_py.platforms import Platform
 
-__all__ = ["file_notes", "platform_document", "platform_file", "workload_file"]
+__all__ = ["file_notes", "flow_file", "flow_notes", "platform_document", "platform_file", "workload_file"]
 
 
 @workload("file")
@@ -38,28 +37,51 @@ def workload_file(scenario: Scenario, ranks: int) -> Job:
     else:
         job = document.content(scenario, ranks)
     scales = [("compute times", config.compute_scale), ("collective sizes", config.comm_scale)]
-    scaled = [f"{what} are scaled by {scale:g}" for what, scale in scales if scale != 1]
-    return Job(job.trace, (*job.notes, *document.warnings, *scaled), (*job.warnings, *document.warnings))
+    by_scale = [f"{what} are scaled by {scale:g}" for what, scale in scales if scale != 1]
+    return Job(job.trace, (*job.notes, *document.warnings, *by_scale), (*job.warnings, *document.warnings))
+
+
+def flow_file(scenario: Scenario, path: Path, format: str) -> tuple[FlowList, Document]:
+    """Read a file of flows between ranks of the platform, and what its document says of it.
+
+    Ends are node ids where the platform is from a file, else ranks.
+
+    Raises
+    ------
+    ConfigError, WorkloadError : the file is not understood, is about something else, or names what is no host.
+    """
+    document = read(path, None if format == "auto" else format, kinds=(Kind.FLOWS,))
+    return _on_platform(scenario, document.content), document
+
+
+def flow_notes(scenario: Scenario, document: Document) -> tuple[str, ...]:
+    """What was taken from a file of flows, a sentence each."""
+    ends = "node ids of the platform" if scenario.platform.kind == "file" else "ranks"
+    return (*document.summary, f"ends of flows are {ends}", *(f"ignored: {what}" for what in document.ignored))
 
 
 def _flow_job(scenario: Scenario, ranks: int, document: Document) -> Job:
-    """The job of a flow list; its ends are nodes of a platform from a file, else ranks."""
-    config, flows = scenario.require_workload(), document.content
-    if config.comm_scale != 1:
-        scale = Fraction(str(config.comm_scale))
-        sizes = [round(size * scale) for size in flows.size_bytes.tolist()]
-        if max(sizes, default=0) > MOST_BYTES:
-            raise flows.error(
-                f"scaled by {config.comm_scale:g}, a flow has {max(sizes)} B; allowed: at most 2^50 (1 PiB)"
-            )
-        flows = flows.scaled(np.array(sizes, np.int64))
+    """The job of a flow list, on its own ranks."""
+    flows = _on_platform(scenario, document.content)
     if scenario.platform.kind == "file":
-        flows = _at_ranks(flows, platform_file(scenario.platform))
-    ends = "node ids of the platform" if scenario.platform.kind == "file" else "ranks"
-    notes = (*document.summary, f"ends of flows are {ends}", *(f"ignored: {what}" for what in document.ignored))
+        place = np.array(scenario.job_ranks(ranks))
+        number = np.full(max(int(flows.ranks.max(initial=0)), int(place.max())) + 1, -1, dtype=np.int32)
+        number[place] = np.arange(ranks)
+        for column in (flows.src, flows.dst):
+            if (odd := number[column] < 0).any():
+                raise flows.error(
+                    f"a flow is of rank {column[odd.argmax()]} of the platform, which is none of the job's"
+                )
+        flows = flows.between(number)
+    config = scenario.require_workload()
     is_told = "iterations" in config.model_fields_set and config.iterations > 1
     once = (f"{document.path}: a flow list is run once, whatever workload.iterations says",) if is_told else ()
-    return Job(flow_trace(ranks, flows), (*notes, *once), once)
+    trace = scaled(flow_trace(ranks, flows), comm=config.comm_scale)
+    return Job(trace, (*flow_notes(scenario, document), *once), once)
+
+
+def _on_platform(scenario: Scenario, flows: FlowList) -> FlowList:
+    return _at_ranks(flows, platform_file(scenario.platform)) if scenario.platform.kind == "file" else flows
 
 
 def _at_ranks(flows: FlowList, platform: Platform) -> FlowList:

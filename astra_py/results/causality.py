@@ -148,7 +148,7 @@ def check_speed(record: RunRecord) -> Check:
         serial -= 500.0 * traffic.packets(transport)
     took = (columns.message_delivered_ps - columns.message_posted_ps)[traffic.whole]
     # the bound is in floating point: a part in 10^12 is its rounding, not a faster message
-    wrong = took < (serial + fixed) * (1 - 1e-12) - 1
+    wrong = took < (serial + fixed) * (1 - 1e-12) - columns.clock_ps
     example = [f"message {traffic.whole[i]}: {took[i]:,} ps" for i in np.flatnonzero(wrong)[:1]]
     return _verdict("speed", "no message faster than its links", len(wrong), int(wrong.sum()), example)
 

@@ -18,15 +18,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Estimate", "estimate_run"]
 
-#: CPU time of one frame on one link in the packet engine, and of one message from its posting to its checks; fitted to
-#: jobs of 8 to 128 ranks on one core of a 2-core x86-64 virtual machine, 2026.
+#: CPU time of one frame on one link in the packet engine, and in each engine of one message from its posting to its
+#: checks; fitted to jobs of 8 to 128 ranks, of 64 to 512 without packets, on one core of a 2-core x86-64 virtual
+#: machine, 2026.
 _FRAME_HOP_S = 0.2e-6
-_MESSAGE_S = 3e-6
+_MESSAGE_S = {"packet": 3e-6, "flow": 5e-6, "analytic": 4e-6}
 #: CPU time of starting Python and the extension, and of reading, lowering and reporting a small run; measured there.
 _START_S = 0.7
-#: Memory of the interpreter and its libraries, of a message in columns, and of an operation; measured there.
+#: Memory of the interpreter and its libraries, of a message in each engine's columns, and of an operation; measured
+#: there.
 _START_BYTES = 75 * 10**6
-_MESSAGE_BYTES = 240
+_MESSAGE_BYTES = {"packet": 240, "flow": 750, "analytic": 520}
 _OPERATION_BYTES = 400
 
 
@@ -37,9 +39,10 @@ class Estimate:
     Attributes
     ----------
     ranks, operations, collectives, messages : as the schedule has them.
-    packets : data packets sent by NICs.
+    packets : data packets that NICs send, where packets are simulated.
     packet_hops : frames, acknowledgements too, times the links they cross.
-    cpu_s, memory_bytes : likely CPU time and peak memory of the packet engine's run, to within a factor of about two.
+    cpu_s, memory_bytes : likely CPU time and peak memory of the run, to within a factor of about two; flows that end
+        one by one on shared links take longer.
     """
 
     ranks: int
@@ -53,9 +56,14 @@ class Estimate:
 
 
 def estimate_run(
-    schedule: Schedule, platform: Platform, transport: TransportModel, seed: int, route_paths: RoutePaths
+    schedule: Schedule,
+    platform: Platform,
+    transport: TransportModel,
+    seed: int,
+    route_paths: RoutePaths,
+    engine: str = "packet",
 ) -> Estimate:
-    """Count what ``schedule`` would put on ``platform``."""
+    """Count what ``schedule`` would put on ``platform``, and what it costs ``engine``."""
     key = np.stack([schedule.instance_template, schedule.instance_group], axis=1)
     distinct, times = np.unique(key, axis=0, return_counts=True)
     src, dst, size, weight = [], [], [], []
@@ -67,7 +75,7 @@ def estimate_run(
         size.append(shape.size_bytes[sends])
         weight.append(np.full(int(sends.sum()), count))
     if not size:
-        return _cost(schedule, 0, 0, 0)
+        return _cost(schedule, engine, 0, 0, 0)
     sizes, counts = np.concatenate(size), np.concatenate(weight)
     # which queue pair a message takes depends on the run: one to each peer stands for all, and ways are equally long
     traffic = Traffic.on_routes(
@@ -82,10 +90,10 @@ def estimate_run(
     packets = traffic.packets(transport) * counts
     there, back = np.diff(traffic.there_ptr)[traffic.flow], np.diff(traffic.back_ptr)[traffic.flow]
     hops = packets * there + traffic.acks(transport) * counts * back
-    return _cost(schedule, int(counts.sum()), int(packets.sum()), int(hops.sum()))
+    return _cost(schedule, engine, int(counts.sum()), int(packets.sum()), int(hops.sum()))
 
 
-def _cost(schedule: Schedule, messages: int, packets: int, packet_hops: int) -> Estimate:
+def _cost(schedule: Schedule, engine: str, messages: int, packets: int, packet_hops: int) -> Estimate:
     return Estimate(
         ranks=schedule.ranks,
         operations=len(schedule),
@@ -93,6 +101,6 @@ def _cost(schedule: Schedule, messages: int, packets: int, packet_hops: int) -> 
         messages=messages,
         packets=packets,
         packet_hops=packet_hops,
-        cpu_s=_START_S + _FRAME_HOP_S * packet_hops + _MESSAGE_S * messages,
-        memory_bytes=_START_BYTES + _MESSAGE_BYTES * messages + _OPERATION_BYTES * len(schedule),
+        cpu_s=_START_S + (_FRAME_HOP_S * packet_hops if engine == "packet" else 0) + _MESSAGE_S[engine] * messages,
+        memory_bytes=_START_BYTES + _MESSAGE_BYTES[engine] * messages + _OPERATION_BYTES * len(schedule),
     )

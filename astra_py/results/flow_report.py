@@ -116,6 +116,6 @@ def _span(least: int, most: int) -> str:
 def _short(size_bytes: int) -> str:
     """A size in three digits."""
     for unit, power in (("GB", 9), ("MB", 6), ("kB", 3)):
-        if size_bytes >= 10**power:
+        if size_bytes >= 0.9995 * 10**power:  # what would be read as 1,000 of the unit below
             return f"{size_bytes / 10**power:.3g} {unit}"
     return f"{size_bytes} B"

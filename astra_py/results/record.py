@@ -248,8 +248,8 @@ class RunRecord:
 
     @cached_property
     def has_ports(self) -> bool:
-        """Whether ports counted what they carried; the analytic engine's columns of channels are computed."""
-        return self.engine != "analytic"
+        """Whether ports counted what they carried; the other engines' columns of channels are computed."""
+        return self.engine == "packet"
 
     @cached_property
     def has_repetitions(self) -> bool:

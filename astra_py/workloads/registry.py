@@ -5,17 +5,19 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from astra_py.errors import ConfigError, WorkloadError
 from astra_py.plugins import Registry, calling
+from astra_py.workloads.scaling import scaled, weakly_scaled
 from astra_py.workloads.trace import Trace
+from astra_py.workloads.trimming import repeated, trimmed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from astra_py.config import Scenario
+    from astra_py.config import Scenario, WorkloadConfig
 
 __all__ = ["Job", "JobTables", "build_job", "workload"]
 
@@ -41,6 +43,9 @@ class Job:
     warnings: tuple[str, ...] = ()
     tables: JobTables = field(default_factory=dict)
 
+
+#: Kinds whose makers take workload.compute_scale and comm_scale into account, as where sizes decide who holds what.
+_SCALE_THEMSELVES = ("file", "dlrm")
 
 Maker = Callable[["Scenario", int], Trace | Job]
 MakerT = TypeVar("MakerT", bound=Maker)
@@ -97,11 +102,30 @@ def build_job(scenario: Scenario, ranks: int) -> Job:
     """
     kind = scenario.require_workload().kind
     maker = _makers.find(kind)
+    config = scenario.require_workload()
+    made_for = config.weak_scaling_from or ranks
     with calling(f"workload {kind!r}", maker):
-        made = maker(scenario, ranks)
+        made = maker(scenario, made_for)
     job = Job(made) if isinstance(made, Trace) else made
     if not isinstance(job, Job):
         raise WorkloadError(f"workload {kind!r} returned {job!r}, and a Trace is needed")
-    if job.trace.ranks != ranks:
-        raise WorkloadError(f"workload {kind!r}: its Trace has {job.trace.ranks} ranks, and the platform {ranks}")
-    return job
+    if job.trace.ranks != made_for:
+        raise WorkloadError(f"workload {kind!r}: its Trace has {job.trace.ranks} ranks, and the platform {made_for}")
+    return _shaped(job, config, ranks)
+
+
+def _shaped(job: Job, config: WorkloadConfig, ranks: int) -> Job:
+    """The job of as many ranks, parts and repetitions as its keys say."""
+    trace, notes = job.trace, list(job.notes)
+    if trace.ranks != ranks:
+        notes.append(f"weak scaling: made for {trace.ranks} ranks, and each of {ranks} does what one of them does")
+        trace = weakly_scaled(trace, ranks)
+    if config.kind not in _SCALE_THEMSELVES:
+        trace = scaled(trace, compute=config.compute_scale, comm=config.comm_scale)
+    if config.keep_iterations is not None or config.keep_phases is not None:
+        trace, cut = trimmed(trace, iterations=config.keep_iterations, phases=config.keep_phases)
+        notes += cut
+    if config.repeat > 1:
+        notes.append(f"all of it is done {config.repeat} times")
+        trace = repeated(trace, config.repeat)
+    return replace(job, trace=trace, notes=tuple(notes))

@@ -85,7 +85,8 @@ def repeated(trace: Trace, times: int) -> Trace:
         raise WorkloadError(f"a job is done at least once, not {times} times")
     if times == 1 or not len(trace):
         return trace
-    count, calls, iterations = len(trace), len(trace.calls), trace.iterations
+    count, calls = len(trace), len(trace.calls)
+    iterations = int(trace.iteration.max() - trace.iteration.min()) + 1
     again = np.arange(times)
     waits = np.diff(trace.dep_ptr)
     is_waited_for = np.zeros(count, dtype=np.bool_)

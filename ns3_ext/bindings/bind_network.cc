@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "../core/errors.h"
 #include "../engine/analytic-world.h"
+#include "../engine/flow-world.h"
 #include "../engine/network-run.h"
 #include "../engine/packet-world.h"
 #include "bindings.h"
@@ -38,9 +39,13 @@ MakeNetworkRun(const std::string& engine,
     {
         world = std::make_unique<AnalyticWorld>(std::move(description), figures, runOptions);
     }
+    else if (engine == "flow")
+    {
+        world = std::make_unique<FlowWorld>(std::move(description), figures, runOptions);
+    }
     else
     {
-        throw ConfigError("engine: \"" + engine + "\" is none of packet, analytic");
+        throw ConfigError("engine: \"" + engine + "\" is none of packet, flow, analytic");
     }
     return std::make_unique<NetworkRun>(std::move(world), ReadNotifyOn(transport));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "../engine/analytic-world.h"
+#include "../engine/flow-world.h"
 #include "../engine/packet-world.h"
 #include "../engine/schedule-run.h"
 #include "bindings.h"
@@ -17,18 +18,19 @@ namespace py = pybind11;
 namespace
 {
 
+/// Run a schedule in a world that needs nothing of ns-3's own.
+template <typename World>
 py::dict
-RunAnalyticFromPython(const py::object& platform,
-                      const py::object& schedule,
-                      const py::object& transport,
-                      const py::object& options)
+RunFromPython(const py::object& platform,
+              const py::object& schedule,
+              const py::object& transport,
+              const py::object& options)
 {
     const RunOptions runOptions = ReadOptions(options);
-    ScheduleRun run(std::make_unique<AnalyticWorld>(ReadPlatform(platform),
-                                                    ReadTransport(transport),
-                                                    runOptions),
-                    ReadSchedule(schedule),
-                    runOptions);
+    ScheduleRun run(
+        std::make_unique<World>(ReadPlatform(platform), ReadTransport(transport), runOptions),
+        ReadSchedule(schedule),
+        runOptions);
     const py::object callback = options.attr("progress");
     RunOutcome outcome;
     {
@@ -69,12 +71,20 @@ void
 BindRuns(py::module_& module)
 {
     module.def("run_analytic",
-               &RunAnalyticFromPython,
+               &RunFromPython<AnalyticWorld>,
                py::arg("platform"),
                py::arg("schedule"),
                py::arg("transport"),
                py::arg("options"),
                "Run a schedule on LogGP; returns the columns of EngineColumns by name.");
+    module.def(
+        "run_flow",
+        &RunFromPython<FlowWorld>,
+        py::arg("platform"),
+        py::arg("schedule"),
+        py::arg("transport"),
+        py::arg("options"),
+        "Run a schedule on max-min fair flows; returns the columns of EngineColumns by name.");
     py::class_<ScheduleRun>(module,
                             "PacketRun",
                             "A schedule on a platform in ns-3; one at a time in a process.")

@@ -2,6 +2,7 @@
 #include "descriptions.h"
 
 #include "columns.h"
+#include "watch-columns.h"
 
 #include <map>
 #include <pybind11/stl.h>
@@ -189,6 +190,25 @@ FaultOf(const std::string& name)
                       "\" is none of drop_message, double_message, swap_sizes");
 }
 
+AnalyticModel
+AnalyticModelOf(const std::string& mode)
+{
+    if (mode == "loggp")
+    {
+        return AnalyticModel::LOGGP;
+    }
+    if (mode == "astra_sim")
+    {
+        return AnalyticModel::ASTRA_SIM;
+    }
+    if (mode == "astra_sim_congestion")
+    {
+        return AnalyticModel::ASTRA_SIM_CONGESTION;
+    }
+    throw ConfigError("analytic_mode: \"" + mode +
+                      "\" is none of loggp, astra_sim, astra_sim_congestion");
+}
+
 } // namespace
 
 ScheduleDescription
@@ -251,6 +271,7 @@ ReadTransport(const py::handle& model)
     figures.windowPolicy = ReadEnum(model, "window_policy", WindowPolicy::FIXED);
     figures.window = model.attr("window_bytes").cast<uint64_t>();
     figures.qpsPerPeer = model.attr("qps_per_peer").cast<uint32_t>();
+    figures.isStriped = model.attr("is_striped").cast<bool>();
     figures.timeout = model.attr("timeout_ps").cast<TimePs>();
     figures.sendLatency = model.attr("send_latency_ps").cast<TimePs>();
     figures.receiveLatency = model.attr("receive_latency_ps").cast<TimePs>();
@@ -281,6 +302,7 @@ ReadOptions(const py::handle& object)
     options.maxEvents = object.attr("max_events").cast<int64_t>();
     options.maxTime = object.attr("max_time_ps").cast<TimePs>();
     options.fault = FaultOf(object.attr("fault").cast<std::string>());
+    options.analyticModel = AnalyticModelOf(object.attr("analytic_mode").cast<std::string>());
     for (const char* attributes : {"attributes", "ns3_defaults"})
     {
         for (const auto& [name, value] : py::dict(object.attr(attributes)))
@@ -295,6 +317,10 @@ ReadOptions(const py::handle& object)
         options.capture.snapLength = capture.attr("snap_length_bytes").cast<uint32_t>();
         options.capture.maxFrames = capture.attr("max_frames").cast<int64_t>();
         options.capture.telemetryBytes = capture.attr("telemetry_bytes").cast<uint32_t>();
+    }
+    if (const py::object watch = object.attr("watch"); !watch.is_none())
+    {
+        options.watch = ReadWatch(watch);
     }
     return options;
 }
@@ -348,6 +374,10 @@ GiveOutcome(RunOutcome&& outcome)
         waiting.append(GiveWaiting(item));
     }
     columns["waiting"] = waiting;
+    if (outcome.log)
+    {
+        columns["log"] = GiveLog(std::move(*outcome.log));
+    }
     return columns;
 }
 

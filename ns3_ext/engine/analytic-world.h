@@ -4,19 +4,20 @@
 
 #include "../core/event-loop.h"
 #include "../fabric/platform-description.h"
-#include "loggp-network.h"
+#include "analytic-network.h"
 #include "network-world.h"
 #include "run-outcome.h"
 #include "transport-figures.h"
 
+#include <memory>
 #include <vector>
 
 namespace ns3
 {
 
 /**
- * A LogGpNetwork with its clock. Uses nothing of ns-3's global state, so it may run while a packet
- * simulation exists.
+ * A model of whole messages with its clock. Uses nothing of ns-3's global state, so it may run
+ * while a packet simulation exists.
  */
 class AnalyticWorld : public NetworkWorld
 {
@@ -24,7 +25,7 @@ class AnalyticWorld : public NetworkWorld
     /**
      * @param platform The platform, checked; moved in.
      * @param figures The transport.
-     * @param options Seed and limits.
+     * @param options Seed, limits, and which model.
      */
     AnalyticWorld(PlatformDescription platform,
                   const TransportFigures& figures,
@@ -46,7 +47,7 @@ class AnalyticWorld : public NetworkWorld
   private:
     const PlatformDescription m_platform;
     EventLoop m_loop;
-    LogGpNetwork m_network;
+    const std::unique_ptr<AnalyticNetwork> m_network;
 };
 
 } // namespace ns3

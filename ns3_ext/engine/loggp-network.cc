@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "loggp-network.h"
 
+#include "message-line.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -11,113 +13,105 @@ LogGpNetwork::LogGpNetwork(const PlatformDescription& platform,
                            const TransportFigures& figures,
                            EventLoop& loop,
                            uint64_t seed)
-    : m_platform(platform),
+    : AnalyticNetwork(platform),
+      m_platform(platform),
       m_figures(figures),
       m_loop(loop),
       m_routes(platform, seed),
       m_free(platform.Channels(), 0),
+      m_expected(platform.Channels(), 0),
       m_promised(platform.Channels(), 0),
-      m_queue(platform.Channels()),
-      m_counters(platform.Channels()),
-      m_sentBytes(platform.Ranks(), 0),
-      m_receivedBytes(platform.Ranks(), 0),
+      m_ports(platform.Channels()),
       m_readyHandler(*this),
+      m_chooseHandler(*this),
+      m_linkHandler(*this),
       m_sentHandler(*this),
       m_deliveredHandler(*this),
       m_ackedHandler(*this)
 {
 }
 
-void
-LogGpNetwork::SetListener(MessageListener& listener)
+const LogGpNetwork::Way&
+LogGpNetwork::MakeWay(const std::vector<ChannelId>& path, const FlowIdentity& flow)
 {
-    m_listener = &listener;
-}
-
-LogGpNetwork::Way
-LogGpNetwork::MakeWay(std::vector<ChannelId>&& path, RankId src, RankId dst, uint32_t queuePair)
-{
-    Way way;
-    way.path = std::move(path);
-    for (const ChannelId channel : way.path)
+    Way& way = m_knownWays.emplace_back();
+    way.first = m_channels.size();
+    way.hops = static_cast<uint32_t>(path.size());
+    m_channels.insert(m_channels.end(), path.begin(), path.end());
+    for (const ChannelId channel : path)
     {
         way.isScaleUp &= m_platform.IsScaleUp(channel);
         way.rate = std::min(way.rate, m_platform.Rate(channel));
+        way.latencyToLast += channel == path.back() ? 0 : LatencyBehind(channel);
     }
     std::vector<ChannelId> back;
-    m_routes.FindPath(FlowIdentity{dst, src, queuePair}, back);
-    for (size_t hop = 0; hop < back.size(); ++hop)
+    m_routes.FindPath(FlowIdentity{flow.dst, flow.src, flow.queuePair}, back);
+    for (const ChannelId channel : back)
     {
-        const bool isForwarded = hop + 1 < back.size();
         way.ackLatency +=
-            m_platform.Delay(back[hop]) +
-            (isForwarded ? m_platform.nodeLatency[m_platform.Receiver(back[hop])] : 0);
+            channel == back.back() ? m_platform.Delay(channel) : LatencyBehind(channel);
     }
     return way;
 }
 
-LogGpNetwork::Ways&
-LogGpNetwork::WaysOf(RankId src, RankId dst, uint32_t queuePair)
+const LogGpNetwork::Way&
+LogGpNetwork::WayOf(const FlowIdentity& flow)
 {
-    Ways& ways = m_ways[(static_cast<uint64_t>(src) << 32) | dst];
-    while (!ways.areSpread && ways.of.size() <= queuePair)
+    const Way*& way = m_ways[flow];
+    if (way == nullptr)
     {
-        const auto number = static_cast<uint32_t>(ways.of.size());
-        std::vector<ChannelId> path;
-        m_routes.FindPath(FlowIdentity{src, dst, number}, path);
-        ways.of.push_back(MakeWay(std::move(path), src, dst, number));
-        if (ways.of[0].isScaleUp && m_platform.routing.kind != RoutingKind::HOOK)
-        {
-            Spread(ways, src, dst);
-        }
+        m_routes.FindPath(flow, m_path);
+        way = &MakeWay(m_path, flow);
     }
-    return ways;
+    return *way;
 }
 
-void
-LogGpNetwork::Spread(Ways& ways, RankId src, RankId dst)
+const LogGpNetwork::Spread*
+LogGpNetwork::SpreadOf(RankId src, RankId dst)
 {
-    std::vector<std::vector<ChannelId>> paths = m_routes.SpreadWays(src, dst);
-    if (paths.size() < 2)
+    const auto [found, isNew] = m_spreads.try_emplace(PairOf(src, dst));
+    Spread& spread = found->second;
+    if (isNew)
     {
-        return;
+        const std::vector<std::vector<ChannelId>> paths = m_routes.SpreadWays(src, dst);
+        for (size_t i = 0; i < paths.size() && paths.size() > 1; ++i)
+        {
+            spread.ways.push_back(&MakeWay(paths[i], FlowIdentity{src, dst, 0}));
+            spread.rate += spread.ways.back()->rate;
+        }
     }
-    ways.areSpread = true;
-    ways.of.clear();
-    for (std::vector<ChannelId>& path : paths)
-    {
-        ways.of.push_back(MakeWay(std::move(path), src, dst, 0));
-        ways.rate += ways.of.back().rate;
-    }
+    return spread.ways.empty() ? nullptr : &spread;
 }
 
 ByteCount
 LogGpNetwork::MessageLine(const Way& way, ChannelId channel, ByteCount size) const
 {
-    const int64_t efficiency = m_platform.EfficiencyPpm(channel);
-    if (efficiency == 0)
+    return MessageLineBytes(m_figures.format,
+                            way.isScaleUp ? SCALE_UP_PAYLOAD : m_figures.payload,
+                            m_platform.EfficiencyPpm(channel),
+                            size);
+}
+
+uint32_t
+LogGpNetwork::NextQueuePair(const MessageRequest& request)
+{
+    // Queue pairs are numbered as a RoceNic numbers them, since routes hash the number.
+    if (m_figures.qpsPerPeer == 1)
     {
-        return m_figures.format.MessageLine(size, m_figures.payload);
+        return 0;
     }
-    const uint32_t payload = way.isScaleUp ? SCALE_UP_PAYLOAD : m_figures.payload;
-    const ByteCount packets = LineFormat::PacketsOf(size, payload);
-    const auto last = static_cast<uint32_t>(size - (packets - 1) * payload);
-    return (packets - 1) * ScaleUpLineBytes(payload, efficiency) +
-           ScaleUpLineBytes(last, efficiency);
+    uint32_t& next = m_nextQueuePair[request.priority][PairOf(request.src, request.dst)];
+    return m_figures.qpsPerPeer == 0 ? next++ : next++ % m_figures.qpsPerPeer;
 }
 
 void
 LogGpNetwork::Post(const MessageRequest& request)
 {
-    // Queue pairs are numbered as a RoceNic numbers them, since routes hash the number.
-    const uint64_t pair = (static_cast<uint64_t>(request.src) << 32) | request.dst;
-    uint32_t& next = m_nextQueuePair[request.priority][pair];
-    const uint32_t number = m_figures.qpsPerPeer == 0 ? next++ : next++ % m_figures.qpsPerPeer;
     if (m_messages.size() <= request.id)
     {
         m_messages.resize(request.id + 1);
     }
-    m_messages[request.id] = Message{request, number};
+    m_messages[request.id] = Message{request, NextQueuePair(request)};
     if (m_figures.sendLatency == 0)
     {
         BecomeReady(request.id);
@@ -132,60 +126,77 @@ void
 LogGpNetwork::BecomeReady(uint64_t id)
 {
     Message& message = m_messages[id];
-    const MessageRequest& request = message.request;
-    const Ways& ways = WaysOf(request.src, request.dst, message.queuePair);
-    if (!ways.areSpread)
+    const auto [number, src, dst, size, priority] = message.request;
+    const Way& way = WayOf(FlowIdentity{src, dst, message.queuePair});
+    const bool isSpread = way.isScaleUp && m_platform.routing.kind != RoutingKind::HOOK;
+    const Spread* spread = isSpread ? SpreadOf(src, dst) : nullptr;
+    if (spread == nullptr)
     {
         message.unsent = message.undelivered = message.unacked = 1;
-        Enqueue(ways.of[message.queuePair],
-                Part{static_cast<MessageId>(id), message.queuePair, request.size});
+        Enqueue(Part{&way, size, number});
         return;
     }
-    const std::vector<ByteCount> packets = PacketsOnWays(ways, request.size);
+    const std::vector<ByteCount> packets = PacketsOnWays(*spread, size);
     const auto parts = static_cast<uint32_t>(
         std::count_if(packets.begin(), packets.end(), [](ByteCount count) { return count > 0; }));
     message.unsent = message.undelivered = message.unacked = parts;
-    ByteCount left = request.size;
-    for (uint32_t i = 0; i < packets.size(); ++i)
+    ByteCount left = size;
+    for (size_t i = 0; i < packets.size(); ++i)
     {
         if (packets[i] > 0)
         {
-            const ByteCount size = std::min<ByteCount>(packets[i] * SCALE_UP_PAYLOAD, left);
-            left -= size;
-            Enqueue(ways.of[i], Part{static_cast<MessageId>(id), i, size});
+            const ByteCount part = std::min<ByteCount>(packets[i] * SCALE_UP_PAYLOAD, left);
+            left -= part;
+            Enqueue(Part{spread->ways[i], part, number});
         }
     }
 }
 
 std::vector<ByteCount>
-LogGpNetwork::PacketsOnWays(const Ways& ways, ByteCount size)
+LogGpNetwork::PacketsOnWays(const Spread& spread, ByteCount size)
 {
     const ByteCount packets = LineFormat::PacketsOf(size, SCALE_UP_PAYLOAD);
-    std::vector<ByteCount> share(ways.of.size());
+    std::vector<ByteCount> share(spread.ways.size());
     ByteCount left = packets;
     const auto give = [&](size_t i, ByteCount count) {
-        const ChannelId port = ways.of[i].path.front();
+        const ChannelId port = FirstChannel(*spread.ways[i]);
         share[i] += count;
         left -= count;
         m_promised[port] = std::max(m_promised[port], m_loop.Now()) + count * PacketTime(port);
     };
     for (size_t i = 0; i < share.size(); ++i)
     {
-        give(i, static_cast<ByteCount>(static_cast<Int128>(packets) * ways.of[i].rate / ways.rate));
+        give(i,
+             static_cast<ByteCount>(static_cast<Int128>(packets) * spread.ways[i]->rate /
+                                    spread.rate));
     }
-    const auto endOfOneMore = [this](const Way& way) {
-        const ChannelId port = way.path.front();
+    const auto endOfOneMore = [this](const Way* way) {
+        const ChannelId port = FirstChannel(*way);
         return std::max(m_promised[port], m_loop.Now()) + PacketTime(port);
     };
     while (left > 0)
     {
-        const auto first =
-            std::min_element(ways.of.begin(), ways.of.end(), [&](const Way& a, const Way& b) {
-                return endOfOneMore(a) < endOfOneMore(b);
-            });
-        give(static_cast<size_t>(first - ways.of.begin()), 1);
+        const auto first = std::min_element(
+            spread.ways.begin(),
+            spread.ways.end(),
+            [&](const Way* a, const Way* b) { return endOfOneMore(a) < endOfOneMore(b); });
+        give(static_cast<size_t>(first - spread.ways.begin()), 1);
     }
     return share;
+}
+
+TimePs
+LogGpNetwork::HoldingTime(const Way& way, ChannelId channel, ByteCount size) const
+{
+    return SerializationTime(MessageLine(way, channel, size),
+                             m_platform.Rate(channel),
+                             m_figures.rounding);
+}
+
+TimePs
+LogGpNetwork::LatencyBehind(ChannelId channel) const
+{
+    return m_platform.Delay(channel) + m_platform.nodeLatency[m_platform.Receiver(channel)];
 }
 
 TimePs
@@ -197,76 +208,104 @@ LogGpNetwork::PacketTime(ChannelId channel) const
 }
 
 void
-LogGpNetwork::Enqueue(const Way& way, const Part& part)
+LogGpNetwork::Enqueue(const Part& part)
 {
-    std::deque<Part>& queue = m_queue[way.path.front()];
-    queue.push_back(part);
-    if (queue.size() == 1)
+    const ChannelId number = FirstChannel(*part.way);
+    Port& port = m_ports[number];
+    port.waiting.push_back(part);
+    if (!port.isBusy)
     {
-        Begin(part);
+        // When all that comes in this instant is there.
+        port.isBusy = true;
+        m_loop.SchedulePick(m_loop.Now(), number, m_chooseHandler);
     }
+}
+
+void
+LogGpNetwork::Choose(uint64_t number)
+{
+    std::deque<Part>& waiting = m_ports[number].waiting;
+    const auto end =
+        waiting.begin() + static_cast<std::ptrdiff_t>(std::min(waiting.size(), LOOK_AHEAD));
+    auto chosen = waiting.begin();
+    TimePs least = std::max<TimePs>(WaitAtReceiver(*chosen->way), 0);
+    for (auto part = chosen + 1; least > 0 && part != end; ++part)
+    {
+        const TimePs wait = std::max<TimePs>(WaitAtReceiver(*part->way), 0);
+        if (wait < least)
+        {
+            chosen = part;
+            least = wait;
+        }
+    }
+    const Part part = *chosen;
+    waiting.erase(chosen);
+    Begin(part);
 }
 
 void
 LogGpNetwork::Begin(const Part& part)
 {
-    const MessageRequest& request = m_messages[part.message].request;
-    const Way& way = WayOf(part);
-    TimePs longest = 0;
-    TimePs begin = m_loop.Now();
-    TimePs sent = begin;
-    for (size_t hop = 0; hop < way.path.size(); ++hop)
+    CountSent(m_messages[part.message].request.src, part.size);
+    const ChannelId last = LastChannel(*part.way);
+    m_expected[last] =
+        std::max({m_expected[last], m_free[last], m_loop.Now() + part.way->latencyToLast}) +
+        HoldingTime(*part.way, last, part.size);
+    m_ports[FirstChannel(*part.way)].current = part.message;
+    uint32_t flight = static_cast<uint32_t>(m_flights.size());
+    if (m_freeFlights.empty())
     {
-        const ChannelId channel = way.path[hop];
-        if (hop > 0)
-        {
-            const ChannelId previous = way.path[hop - 1];
-            begin +=
-                m_platform.Delay(previous) + m_platform.nodeLatency[m_platform.Receiver(previous)];
-        }
-        begin = std::max(begin, m_free[channel]);
-        const ByteCount line = MessageLine(way, channel, part.size);
-        const TimePs held = SerializationTime(line, m_platform.Rate(channel), m_figures.rounding);
-        longest = std::max(longest, held);
-        m_free[channel] = begin + held;
-        if (hop == 0)
-        {
-            sent = begin + held;
-        }
-        ChannelCounters& counters = m_counters[channel];
-        counters.lineBytes += line;
-        counters.payloadBytes += part.size;
-        counters.deliveredPayloadBytes += part.size;
-        counters.busy += held;
+        m_flights.push_back(Flight{part});
     }
-    const TimePs arrived = begin + longest + m_platform.Delay(way.path.back());
-    const TimePs delivered = arrived + m_figures.receiveLatency;
-    m_sentBytes[request.src] += part.size;
-    m_loop.ScheduleTimer(sent, m_sentHandler, way.path.front());
-    m_loop.ScheduleTimer(delivered, m_deliveredHandler, part.message);
-    m_loop.ScheduleTimer(arrived + way.ackLatency, m_ackedHandler, part.message);
+    else
+    {
+        flight = m_freeFlights.back();
+        m_freeFlights.pop_back();
+        m_flights[flight] = Flight{part};
+    }
+    TakeLink(flight);
 }
 
-const LogGpNetwork::Way&
-LogGpNetwork::WayOf(const Part& part)
+void
+LogGpNetwork::TakeLink(uint64_t number)
 {
-    const MessageRequest& request = m_messages[part.message].request;
-    return WaysOf(request.src, request.dst, part.way).of[part.way];
+    Flight& flight = m_flights[number];
+    const Part& part = flight.part;
+    const Way& way = *part.way;
+    const ChannelId channel = m_channels[way.first + flight.hop];
+    const TimePs begin = std::max(m_loop.Now(), m_free[channel]);
+    const ByteCount line = MessageLine(way, channel, part.size);
+    const TimePs held = SerializationTime(line, m_platform.Rate(channel), m_figures.rounding);
+    flight.longest = std::max(flight.longest, held);
+    m_free[channel] = begin + held;
+    CountCrossing(channel, line, part.size, held);
+    if (flight.hop == 0)
+    {
+        m_loop.ScheduleTimer(begin + held, m_sentHandler, channel);
+    }
+    if (++flight.hop < way.hops)
+    {
+        m_loop.ScheduleTimer(begin + LatencyBehind(channel), m_linkHandler, number);
+        return;
+    }
+    const TimePs arrived = begin + flight.longest + m_platform.Delay(channel);
+    m_loop.ScheduleTimer(arrived + m_figures.receiveLatency, m_deliveredHandler, part.message);
+    m_loop.ScheduleTimer(arrived + way.ackLatency, m_ackedHandler, part.message);
+    m_freeFlights.push_back(static_cast<uint32_t>(number));
 }
 
 void
 LogGpNetwork::Sent(uint64_t port)
 {
-    std::deque<Part>& queue = m_queue[port];
-    const MessageId id = queue.front().message;
-    queue.pop_front();
-    if (!queue.empty())
+    const MessageId id = m_ports[port].current;
+    m_ports[port].isBusy = !m_ports[port].waiting.empty();
+    if (m_ports[port].isBusy)
     {
-        Begin(queue.front());
+        Choose(port);
     }
     if (--m_messages[id].unsent == 0)
     {
-        m_listener->MessageSent(id);
+        Listener().MessageSent(id);
     }
 }
 
@@ -277,8 +316,8 @@ LogGpNetwork::Delivered(uint64_t id)
     if (--message.undelivered == 0)
     {
         const MessageRequest request = message.request;
-        m_receivedBytes[request.dst] += request.size;
-        m_listener->MessageDelivered(request.id, request.size);
+        CountReceived(request.dst, request.size);
+        Listener().MessageDelivered(request.id, request.size);
     }
 }
 
@@ -287,7 +326,7 @@ LogGpNetwork::Acked(uint64_t id)
 {
     if (--m_messages[id].unacked == 0)
     {
-        m_listener->MessageAcked(static_cast<MessageId>(id));
+        Listener().MessageAcked(static_cast<MessageId>(id));
     }
 }
 

@@ -3,12 +3,13 @@
 #define ASTRA_LOGGP_NETWORK_H
 
 #include "../core/event-loop.h"
+#include "../core/hash.h"
 #include "../core/member-handler.h"
-#include "../core/message-network.h"
-#include "../fabric/port.h"
 #include "../fabric/route-table.h"
+#include "analytic-network.h"
 #include "transport-figures.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -22,17 +23,22 @@ namespace ns3
 /**
  * Messages as LogGP sees them (Alexandrov et al., SPAA 1995), on the links of a platform.
  *
- * Messages go in order of readiness: a port's first in, first out, each when the one before it has
- * left. A message is one piece that cuts through: on link j of its way it begins at
+ * A message is one piece that cuts through: on link j of its way it begins at
  * `b_j = max(b_(j-1) + latency_j, free_j)`, holds the link for its bytes over the link's rate, and
- * is complete as long after it begins on the last link as it holds its slowest one. Bytes are line
- * bytes, so that headers count; acknowledgements, windows and queues of packets do not exist here.
+ * is complete as long after it begins on the last link as it holds its slowest one. Links are taken
+ * first come, first served, each when a message's first byte is at it: what is held up elsewhere
+ * holds up nobody here. Bytes are line bytes, so that headers count; acknowledgements, windows and
+ * queues of packets do not exist here.
+ *
+ * A port sends its messages first in, first out, but for those whose receiver's link is taken by
+ * then: the next one of the first LOOK_AHEAD whose is free goes before them. So it stands for a NIC
+ * that serves its queue pairs packet by packet, where a busy receiver holds up no other.
  *
  * Where a NIC spreads a message's packets over several scale-up links, whole packets go over each
  * in proportion to the ways' rates, what is left of them where they would end first. Each way's
  * part is a piece of its own, and the message has left, or is there, when its last part has or is.
  */
-class LogGpNetwork : public MessageNetwork
+class LogGpNetwork : public AnalyticNetwork
 {
   public:
     /**
@@ -47,40 +53,42 @@ class LogGpNetwork : public MessageNetwork
                  uint64_t seed);
 
     // MessageNetwork
-    void SetListener(MessageListener& listener) override;
     void Post(const MessageRequest& request) override;
-
-    const std::vector<ChannelCounters>& Counters() const
-    {
-        return m_counters;
-    }
-
-    const std::vector<ByteCount>& SentBytes() const
-    {
-        return m_sentBytes;
-    }
-
-    const std::vector<ByteCount>& ReceivedBytes() const
-    {
-        return m_receivedBytes;
-    }
 
   private:
     /// A way; the acknowledgement's is summed up.
     struct Way
     {
-        std::vector<ChannelId> path;
+        size_t first{0};      ///< Of its channels, in m_channels.
+        uint32_t hops{0};     ///< How many these are.
+        bool isScaleUp{true}; ///< No link of it is Ethernet.
         TimePs ackLatency{0};
+        TimePs latencyToLast{0}; ///< Until the first byte is at the last link.
         BitRate rate{std::numeric_limits<BitRate>::max()}; ///< Of its slowest link.
-        bool isScaleUp{true};                              ///< No link of it is Ethernet.
     };
 
-    /// Those of a pair of ranks: one a queue pair, or those that all its messages are spread over.
-    struct Ways
+    /// The ways that all messages of a pair of ranks are spread over.
+    struct Spread
     {
-        std::vector<Way> of;
-        bool areSpread{false};
-        BitRate rate{0}; ///< Of all together, where messages are spread.
+        std::vector<const Way*> ways;
+        BitRate rate{0}; ///< Of all together.
+    };
+
+    /// By which ways of one pair are known.
+    struct FlowHash
+    {
+        size_t operator()(const FlowIdentity& flow) const
+        {
+            return Mix64(PairOf(flow.src, flow.dst) ^ Mix64(flow.queuePair));
+        }
+    };
+
+    struct IsSameFlow
+    {
+        bool operator()(const FlowIdentity& a, const FlowIdentity& b) const
+        {
+            return a.src == b.src && a.dst == b.dst && a.queuePair == b.queuePair;
+        }
     };
 
     /// A message, and how many of its parts are not there yet.
@@ -96,21 +104,67 @@ class LogGpNetwork : public MessageNetwork
     /// What goes one way of a message.
     struct Part
     {
-        MessageId message{0};
-        uint32_t way{0}; ///< Of those of its pair of ranks.
+        const Way* way{nullptr};
         ByteCount size{0};
+        MessageId message{0};
     };
 
-    Way MakeWay(std::vector<ChannelId>&& path, RankId src, RankId dst, uint32_t queuePair);
-    Ways& WaysOf(RankId src, RankId dst, uint32_t queuePair);
-    void Spread(Ways& ways, RankId src, RankId dst);
-    const Way& WayOf(const Part& part);
-    std::vector<ByteCount> PacketsOnWays(const Ways& ways, ByteCount size);
+    /// A part that is the first of its port's queue, or on its way.
+    struct Flight
+    {
+        Part part;
+        uint32_t hop{0};   ///< The link whose turn it is.
+        TimePs longest{0}; ///< It holds no link before that one longer.
+    };
+
+    /// What a port has to send.
+    struct Port
+    {
+        std::deque<Part> waiting;
+        MessageId current{0};
+        bool isBusy{false}; ///< Or about to choose.
+    };
+
+    /// Messages that a port looks at for a free receiver: more than the ranks of a machine, which
+    /// all begin with the same rank of the next machine. Assumed.
+    static constexpr size_t LOOK_AHEAD = 32;
+
+    static uint64_t PairOf(RankId src, RankId dst)
+    {
+        return (static_cast<uint64_t>(src) << 32) | dst;
+    }
+
+    ChannelId FirstChannel(const Way& way) const
+    {
+        return m_channels[way.first];
+    }
+
+    ChannelId LastChannel(const Way& way) const
+    {
+        return m_channels[way.first + way.hops - 1];
+    }
+
+    /// How long a message sent now would wait for its receiver's link, by what is known.
+    TimePs WaitAtReceiver(const Way& way) const
+    {
+        const ChannelId last = LastChannel(way);
+        return std::max(m_free[last], m_expected[last]) - (m_loop.Now() + way.latencyToLast);
+    }
+
+    uint32_t NextQueuePair(const MessageRequest& request);
+    const Way& MakeWay(const std::vector<ChannelId>& path, const FlowIdentity& flow);
+    const Way& WayOf(const FlowIdentity& flow);
+    const Spread* SpreadOf(RankId src, RankId dst);
+    std::vector<ByteCount> PacketsOnWays(const Spread& spread, ByteCount size);
     TimePs PacketTime(ChannelId channel) const;
+    TimePs HoldingTime(const Way& way, ChannelId channel, ByteCount size) const;
+    TimePs LatencyBehind(ChannelId channel) const;
     ByteCount MessageLine(const Way& way, ChannelId channel, ByteCount size) const;
     void BecomeReady(uint64_t id);
-    void Enqueue(const Way& way, const Part& part);
+    void Enqueue(const Part& part);
+    void Choose(uint64_t port);
     void Begin(const Part& part);
+    void TakeLink(uint64_t flight);
     void Sent(uint64_t port);
     void Delivered(uint64_t id);
     void Acked(uint64_t id);
@@ -119,20 +173,25 @@ class LogGpNetwork : public MessageNetwork
     const TransportFigures m_figures;
     EventLoop& m_loop;
     RouteTable m_routes;
-    MessageListener* m_listener{nullptr};
-    std::unordered_map<uint64_t, Ways> m_ways; ///< By pair.
+    std::vector<ChannelId> m_channels; ///< Of all ways.
+    std::deque<Way> m_knownWays;       ///< They stay where they are.
+    std::unordered_map<FlowIdentity, const Way*, FlowHash, IsSameFlow> m_ways;
+    std::unordered_map<uint64_t, Spread> m_spreads; ///< By pair; without ways where there is one.
+    std::vector<ChannelId> m_path;                  ///< Being found.
     /// By priority, then pair.
     std::array<std::unordered_map<uint64_t, uint32_t>, PRIORITIES> m_nextQueuePair;
     std::vector<TimePs> m_free; ///< Per channel.
+    std::vector<TimePs>
+        m_expected; ///< Per channel: when what is on its way there has gone over it.
     /// Per channel: when the packets end that spread messages were given to it with.
     std::vector<TimePs> m_promised;
-    /// Per channel: what leaves there first, the one under way in front.
-    std::vector<std::deque<Part>> m_queue;
-    std::vector<ChannelCounters> m_counters;
-    std::vector<ByteCount> m_sentBytes;
-    std::vector<ByteCount> m_receivedBytes;
+    std::vector<Port> m_ports;       ///< Per channel.
     std::vector<Message> m_messages; ///< By identity.
+    std::vector<Flight> m_flights;
+    std::vector<uint32_t> m_freeFlights;
     MemberHandler<LogGpNetwork, &LogGpNetwork::BecomeReady> m_readyHandler;
+    MemberHandler<LogGpNetwork, &LogGpNetwork::Choose> m_chooseHandler;
+    MemberHandler<LogGpNetwork, &LogGpNetwork::TakeLink> m_linkHandler;
     MemberHandler<LogGpNetwork, &LogGpNetwork::Sent> m_sentHandler;
     MemberHandler<LogGpNetwork, &LogGpNetwork::Delivered> m_deliveredHandler;
     MemberHandler<LogGpNetwork, &LogGpNetwork::Acked> m_ackedHandler;

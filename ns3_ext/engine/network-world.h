@@ -13,6 +13,7 @@ namespace ns3
 {
 
 struct RunOutcome;
+struct WatchLog;
 
 /**
  * A network with its clock: what a run needs to happen in, whichever model carries its messages.
@@ -60,6 +61,11 @@ class NetworkWorld
 
     /// Add what was counted so far.
     virtual void Count(RunOutcome& outcome) const = 0;
+
+    /// Hand over what was written down of a watched run; a world without frames has nothing.
+    virtual void TakeLog(WatchLog&)
+    {
+    }
 
     /// Give back what is the process's own; harmless when done twice.
     virtual void Close() = 0;

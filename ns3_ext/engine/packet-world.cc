@@ -192,6 +192,14 @@ PacketWorld::BuildNodes(const TransportFigures& figures)
         m_capture =
             std::make_unique<PacketCapture>(m_options.capture, *m_fabric, *m_transport, m_platform);
     }
+    if (const WatchOptions& watch = m_options.watch; watch.isOn)
+    {
+        const auto limit = static_cast<size_t>(watch.maxRecords);
+        m_frameWatch = std::make_unique<FrameWatch>(watch.spans, m_platform.Channels(), limit);
+        m_queuePairWatch = std::make_unique<QueuePairWatch>(watch.messages, limit);
+        m_fabric->SetWatch(*m_frameWatch);
+        m_transport->SetWatch(*m_queuePairWatch, *m_frameWatch);
+    }
     m_frameFigures = FrameFiguresOf(figures, control);
     RefreshFigures();
 }
@@ -335,6 +343,14 @@ bool
 PacketWorld::IsIdle() const
 {
     return m_fabric->FramesInFlight() == 0;
+}
+
+void
+PacketWorld::TakeLog(WatchLog& log)
+{
+    log.isFull = m_frameWatch->IsFull() || m_queuePairWatch->IsFull();
+    log.frames = m_frameWatch->TakeFrames();
+    log.queuePairs = m_queuePairWatch->TakeColumns();
 }
 
 void

@@ -58,6 +58,7 @@ class PacketWorld : public NetworkWorld
     void StopWhenIdle() override;
     bool IsIdle() const override;
     void Count(RunOutcome& outcome) const override;
+    void TakeLog(WatchLog& log) override;
     void Close() override;
     std::vector<uint32_t> NodeIds() const override;
 
@@ -82,6 +83,8 @@ class PacketWorld : public NetworkWorld
     std::unique_ptr<RoceTransport> m_transport;
     std::unique_ptr<PacketRouter> m_router;
     std::unique_ptr<PacketCapture> m_capture;
+    std::unique_ptr<FrameWatch> m_frameWatch;
+    std::unique_ptr<QueuePairWatch> m_queuePairWatch;
     FrameFigures m_frameFigures;
     bool m_isOpen{false};
     bool m_isRunning{false};

@@ -5,15 +5,19 @@
 #include "../core/event-loop.h"
 #include "../core/units.h"
 #include "../fabric/fabric.h"
+#include "../roce/queue-pair-watch.h"
 #include "../wire/capture-options.h"
 #include "compute-slowdown.h"
 #include "fault.h"
 #include "message-log.h"
+#include "operation-log.h"
 #include "schedule-executor.h"
+#include "watch-options.h"
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +26,14 @@ namespace ns3
 
 /// How far a run is: time, events, finished operations, operations.
 using ProgressHook = std::function<void(TimePs, uint64_t, uint64_t, uint64_t)>;
+
+/// Which model of whole messages an AnalyticWorld has.
+enum class AnalyticModel : uint8_t
+{
+    LOGGP,
+    ASTRA_SIM,
+    ASTRA_SIM_CONGESTION,
+};
 
 /// What a run needs beside its subject; see astra_py.engines.base.EngineOptions.
 struct RunOptions
@@ -32,12 +44,23 @@ struct RunOptions
     int64_t maxEvents{-1};
     TimePs maxTime{-1};
     Fault fault{Fault::NONE};
+    AnalyticModel analyticModel{AnalyticModel::LOGGP};
     std::map<std::string, std::string> ns3Defaults;
     CaptureOptions capture;
+    WatchOptions watch;
 };
 
 /// Why a run that did not complete came back, in a word of astra_py.engines.base.ExitReason.
 std::string ExitReasonOf(LoopExit exit);
+
+/// What was written down of a watched run; see astra_py.engines.watch.WatchLog.
+struct WatchLog
+{
+    bool isFull{false}; ///< There was more than there is room for.
+    FrameColumns frames;
+    QueuePairColumns queuePairs;
+    OperationLog operations;
+};
 
 /// What a run measured; see astra_py.engines.base.EngineColumns.
 struct RunOutcome
@@ -69,6 +92,7 @@ struct RunOutcome
     std::vector<int64_t> rankReceivedPayloadBytes;
     std::map<std::string, int64_t> counters;
     std::vector<WaitingItem> waiting;
+    std::optional<WatchLog> log;
 
     void AddChannel(const ChannelCounters& counters);
 

@@ -92,6 +92,34 @@ ScheduleExecutor::ScheduleExecutor(const ScheduleDescription& schedule,
 }
 
 void
+ScheduleExecutor::WatchOperations()
+{
+    size_t rows = 0;
+    m_firstRow.clear();
+    for (const int32_t index : m_schedule.instanceTemplate)
+    {
+        m_firstRow.push_back(rows);
+        rows += m_graphs[static_cast<size_t>(index)].Ops();
+    }
+    m_operations = std::make_unique<OperationLog>();
+    m_operations->Reset(rows);
+}
+
+void
+ScheduleExecutor::LogReady(uint32_t index, uint32_t op)
+{
+    // Whoever is granted a pool comes here once more.
+    TimePs& ready = m_operations->ready[m_firstRow[index] + op];
+    ready = ready == NEVER_PS ? m_loop.Now() : ready;
+}
+
+void
+ScheduleExecutor::LogPoolWait(uint32_t index, uint32_t op, int32_t pool)
+{
+    m_operations->Waits(m_firstRow[index] + op, pool, m_loop.Now());
+}
+
+void
 ScheduleExecutor::Start()
 {
     // Whatever these start may make others ready; those have their own way to OuterReady.
@@ -318,6 +346,10 @@ ScheduleExecutor::InnerReady(uint32_t index, uint32_t op)
     {
         return;
     }
+    if (m_operations) [[unlikely]]
+    {
+        LogReady(index, op);
+    }
     Instance& instance = *m_instances[index];
     const PoolColumns& pools = instance.graph->Description().pools;
     const auto uses = static_cast<uint16_t>(pools.usePtr[op + 1] - pools.usePtr[op]);
@@ -326,6 +358,10 @@ ScheduleExecutor::InnerReady(uint32_t index, uint32_t op)
         const auto use = static_cast<size_t>(pools.usePtr[op] + instance.poolsHeld[op]);
         if (!TakePool(index, op, pools.usePool[use]))
         {
+            if (m_operations) [[unlikely]]
+            {
+                LogPoolWait(index, op, pools.usePool[use]);
+            }
             return;
         }
         ++instance.poolsHeld[op];
@@ -345,6 +381,10 @@ ScheduleExecutor::InnerStart(uint32_t index, uint32_t op)
 {
     const TemplateGraph& graph = *m_instances[index]->graph;
     const TimePs duration = graph.Description().duration[op];
+    if (m_operations) [[unlikely]]
+    {
+        m_operations->start[m_firstRow[index] + op] = m_loop.Now();
+    }
     if (!graph.IsMessage(op))
     {
         m_loop.ScheduleTimer(m_loop.Now() + duration, m_innerEndHandler, Pack(index, op));
@@ -371,6 +411,10 @@ ScheduleExecutor::InnerEnd(uint64_t instanceAndOp)
     const auto index = static_cast<uint32_t>(instanceAndOp >> 32);
     const auto op = static_cast<uint32_t>(instanceAndOp);
     Instance& instance = *m_instances[index];
+    if (m_operations) [[unlikely]]
+    {
+        m_operations->end[m_firstRow[index] + op] = m_loop.Now();
+    }
     ReleaseInner(index, op, EdgeOn::SENT);
     Fire(index, op, EdgeOn::SENT);
     OpOver(index, op);

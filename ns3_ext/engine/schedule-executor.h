@@ -9,6 +9,7 @@
 #include "fault.h"
 #include "level-loads.h"
 #include "message-log.h"
+#include "operation-log.h"
 #include "pool-set.h"
 #include "schedule-description.h"
 #include "template-graph.h"
@@ -108,6 +109,15 @@ class ScheduleExecutor : public MessageListener
         return std::move(m_picked);
     }
 
+    /// Write down from now on when operations of instances could start, and did.
+    void WatchOperations();
+
+    /// What was written down; nothing where it was not asked for.
+    OperationLog TakeOperations()
+    {
+        return m_operations == nullptr ? OperationLog{} : std::move(*m_operations);
+    }
+
     /// Most instances that were expanded at a time.
     uint32_t PeakInstances() const
     {
@@ -172,6 +182,8 @@ class ScheduleExecutor : public MessageListener
     void MomentCame(MessageId id, EdgeOn moment, EventHandler& handler);
     void NotifyLater(MessageId id, EdgeOn moment, EventHandler& handler);
     void FreeIfOver(uint32_t instance);
+    void LogReady(uint32_t instance, uint32_t op);
+    void LogPoolWait(uint32_t instance, uint32_t op, int32_t pool);
     void CheckCompletion();
     Instance& Expand(uint32_t instance);
     void PostMessage(uint32_t instance, uint32_t op);
@@ -225,6 +237,8 @@ class ScheduleExecutor : public MessageListener
     uint64_t m_doneOps{0};
 
     MessageLog m_log;
+    std::unique_ptr<OperationLog> m_operations; ///< Of runs that are watched.
+    std::vector<size_t> m_firstRow;             ///< There, by instance.
     uint64_t m_openMessages{0};
     MessageId m_ghost{NO_MESSAGE}; ///< The second copy of a doubled message.
     std::pair<uint64_t, uint64_t> m_swapped{NO_OPERATION, NO_OPERATION};

@@ -13,7 +13,8 @@ ScheduleRun::ScheduleRun(std::unique_ptr<NetworkWorld> world,
                          ScheduleDescription schedule,
                          const RunOptions& options)
     : m_schedule(std::move(schedule)),
-      m_world(std::move(world))
+      m_world(std::move(world)),
+      m_isWatched(options.watch.isOn)
 {
     if (static_cast<uint32_t>(m_schedule.ranks) > m_world->Ranks())
     {
@@ -27,6 +28,10 @@ ScheduleRun::ScheduleRun(std::unique_ptr<NetworkWorld> world,
                                                     options.endpointDelay,
                                                     options.computeSlowdown,
                                                     options.fault);
+    if (m_isWatched)
+    {
+        m_executor->WatchOperations();
+    }
 }
 
 RunOutcome
@@ -57,6 +62,12 @@ ScheduleRun::Run(const ProgressHook& progress)
     RunOutcome outcome;
     outcome.TakeFrom(*m_executor, exit, loop.Now());
     m_world->Count(outcome);
+    if (m_isWatched)
+    {
+        outcome.log.emplace();
+        outcome.log->operations = m_executor->TakeOperations();
+        m_world->TakeLog(*outcome.log);
+    }
     return outcome;
 }
 

@@ -50,6 +50,7 @@ class ScheduleRun
     const ScheduleDescription m_schedule;
     const std::unique_ptr<NetworkWorld> m_world;
     std::unique_ptr<ScheduleExecutor> m_executor;
+    const bool m_isWatched;
     bool m_hasRun{false};
 };
 

@@ -23,6 +23,7 @@ struct TransportFigures
     WindowPolicy windowPolicy{WindowPolicy::NONE};
     uint64_t window{0};
     uint32_t qpsPerPeer{1};
+    bool isStriped{false}; ///< Each message goes over all queue pairs of its peer.
     TimePs timeout{-1};
     TimePs sendLatency{0};
     TimePs receiveLatency{0};

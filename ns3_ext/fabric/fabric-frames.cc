@@ -3,6 +3,7 @@
 #include "../core/hash.h"
 #include "fabric-device.h"
 #include "fabric.h"
+#include "frame-watch.h"
 
 #include <algorithm>
 #include <bit>
@@ -70,6 +71,10 @@ Fabric::Enqueue(ChannelId id, Frame* frame)
     if (port.isTraced) [[unlikely]]
     {
         port.device->NotifyEnqueue(*frame);
+        if (m_watch != nullptr && m_watch->Watches(id))
+        {
+            m_watch->Enqueued(*frame, now);
+        }
     }
     if (port.marksAtEnqueue && frame->isEcnCapable && CameByEthernet(*frame))
     {
@@ -196,6 +201,10 @@ Fabric::Transmit(ChannelId channel, Port& port, Frame* frame)
     if (port.isTraced) [[unlikely]]
     {
         port.device->NotifyTransmit(*frame);
+        if (m_watch != nullptr && m_watch->Watches(channel))
+        {
+            m_watch->Started(channel, *frame, lineBytes, now, end);
+        }
     }
     if (frame->kind == FrameKind::PAUSE) [[unlikely]]
     {

@@ -3,6 +3,7 @@
 
 #include "../core/hash.h"
 #include "fabric-device.h"
+#include "frame-watch.h"
 
 #include "ns3/enum.h"
 
@@ -149,9 +150,11 @@ Fabric::SetSource(ChannelId port, FrameSource& source)
 void
 Fabric::RefreshTracing()
 {
-    for (Port& port : m_ports)
+    for (ChannelId channel = 0; channel < m_ports.size(); ++channel)
     {
-        port.isTraced = port.device != nullptr && port.device->IsTraced();
+        Port& port = m_ports[channel];
+        const bool isWatched = m_watch != nullptr && m_watch->Watches(channel);
+        port.isTraced = port.device != nullptr && (isWatched || port.device->IsTraced());
     }
 }
 

@@ -20,6 +20,8 @@
 namespace ns3
 {
 
+class FrameWatch;
+
 /// A priority of a channel's transmitter was paused.
 struct PauseEpisode
 {
@@ -148,6 +150,12 @@ class Fabric : public Object
         m_ports[port].device = &device;
     }
 
+    /// Frames of the ports that it watches are told to it; it must outlive the run.
+    void SetWatch(FrameWatch& watch)
+    {
+        m_watch = &watch;
+    }
+
     /// Look which devices somebody listens to; called when a run begins, and counts for all of it.
     void RefreshTracing();
 
@@ -271,6 +279,7 @@ class Fabric : public Object
     Slab<FrameNotes> m_notes;
     EventLoop* m_loop{nullptr};
     NextHop* m_nextHop{nullptr};
+    FrameWatch* m_watch{nullptr};
     MemberHandler<Fabric, &Fabric::Arrive> m_arrivals;
     MemberHandler<Fabric, &Fabric::LostFrameHasLeft> m_losses;
     MemberHandler<Fabric, &Fabric::Forward> m_forwards;

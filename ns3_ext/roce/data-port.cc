@@ -32,6 +32,10 @@ DataPort::NextFrame(uint8_t priority)
     else if (!m_nic.HasPacket(*queuePair))
     {
         m_nic.SetReady(queuePair, false);
+        if (queuePair->isWatched) [[unlikely]]
+        {
+            m_nic.WatchHold(*queuePair);
+        }
     }
     return frame;
 }

@@ -82,6 +82,7 @@ struct QueuePair
     bool isTransient{false}; ///< Made for one message; goes with its last acknowledgement.
     bool isScaleUp{false};   ///< No link of its way is Ethernet: no ACK frames, no window, no loss.
     bool isSprayed{false};   ///< Its packets choose their ways singly, and come in any order.
+    bool isWatched{false};   ///< What it does is written down.
     bool isRoutedByHop{false}; ///< Each node chooses for each packet; `path` is one way of many.
     Way way;                   ///< The only one, or the first of several.
     const ChannelId* ackPath{nullptr};

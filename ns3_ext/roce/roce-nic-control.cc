@@ -131,6 +131,10 @@ RoceNic::UpdateFlow(ControlledFlow* flow)
         {
             SetReady(queuePair, canSend);
         }
+        if (queuePair->isWatched) [[unlikely]]
+        {
+            WatchHold(*queuePair);
+        }
     }
     if (isHeldBack && !flow->isPaceTimerPending)
     {

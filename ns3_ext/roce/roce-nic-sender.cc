@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The sending half of RoceNic: messages into packets, windows.
 #include "../fabric/fabric.h"
+#include "../fabric/frame-watch.h"
 #include "controlled-flow.h"
 #include "psn.h"
+#include "queue-pair-watch.h"
 #include "roce-nic.h"
 #include "roce-transport.h"
 
@@ -99,6 +101,14 @@ RoceNic::SubmitPart(QueuePair* queuePair, MessageId id, ByteCount size, StripedM
         queuePair->receiving = message;
     }
     UpdateReady(queuePair);
+    if (queuePair->isWatched && m_transport->GetQueuePairWatch()->IsWatched(id))
+    {
+        m_transport->GetQueuePairWatch()->Submitted(queuePair->index,
+                                                    queuePair->number,
+                                                    *message,
+                                                    m_fabric->Loop().Now());
+        WatchHold(*queuePair);
+    }
 }
 
 bool
@@ -127,8 +137,7 @@ RoceNic::IsPaced(const QueuePair& queuePair) const
 bool
 RoceNic::IsWindowFull(const QueuePair& queuePair) const
 {
-    if ((queuePair.window != 0 && queuePair.sentBytes - queuePair.ackedBytes >= queuePair.window) ||
-        queuePair.nextPsn - queuePair.unackedPsn >= MAX_UNACKED_PACKETS)
+    if (IsTransportWindowFull(queuePair))
     {
         return true;
     }
@@ -138,6 +147,14 @@ RoceNic::IsWindowFull(const QueuePair& queuePair) const
     }
     const ByteCount window = queuePair.flow->control->Window();
     return window != 0 && queuePair.flow->inFlight >= window;
+}
+
+bool
+RoceNic::IsTransportWindowFull(const QueuePair& queuePair)
+{
+    return (queuePair.window != 0 &&
+            queuePair.sentBytes - queuePair.ackedBytes >= queuePair.window) ||
+           queuePair.nextPsn - queuePair.unackedPsn >= MAX_UNACKED_PACKETS;
 }
 
 bool
@@ -160,6 +177,10 @@ RoceNic::UpdateReady(QueuePair* queuePair)
     {
         SetReady(queuePair, hasPacket);
     }
+    if (queuePair->isWatched) [[unlikely]]
+    {
+        WatchHold(*queuePair);
+    }
 }
 
 void
@@ -170,6 +191,28 @@ RoceNic::SetReady(QueuePair* queuePair, bool isReady)
     {
         isReady ? way.port->Insert(queuePair) : way.port->Remove(queuePair);
     }
+}
+
+void
+RoceNic::WatchHold(const QueuePair& queuePair) const
+{
+    Hold hold = Hold::NOTHING;
+    if (!queuePair.isReady)
+    {
+        if (HasPacket(queuePair))
+        {
+            hold = Hold::PACING;
+        }
+        else if (queuePair.sending == nullptr)
+        {
+            hold = Hold::NO_DATA;
+        }
+        else
+        {
+            hold = IsTransportWindowFull(queuePair) ? Hold::WINDOW : Hold::CONTROL_WINDOW;
+        }
+    }
+    m_transport->GetQueuePairWatch()->Holds(queuePair.index, hold, m_fabric->Loop().Now());
 }
 
 RoceNic::Packet
@@ -219,6 +262,10 @@ RoceNic::BuildDataFrame(QueuePair* queuePair, const Packet& packet)
         queuePair->highestPsn = packet.psn + 1;
     }
     ++m_counters.dataPackets;
+    if (queuePair->isWatched) [[unlikely]]
+    {
+        m_transport->GetFrameWatch()->SetMessage(message->id);
+    }
     const bool isSelectiveRepeat = packet.psn < queuePair->nextPsn;
     const bool wasAckDue = IsAckDue(*queuePair);
     if (isSelectiveRepeat)

@@ -146,9 +146,12 @@ class RoceNic : public Object, public FrameSink
     bool HasPacket(const QueuePair& queuePair) const;
     bool IsPaced(const QueuePair& queuePair) const;
     bool IsWindowFull(const QueuePair& queuePair) const;
+    static bool IsTransportWindowFull(const QueuePair& queuePair);
     bool IsAckDue(const QueuePair& queuePair) const;
     void UpdateReady(QueuePair* queuePair);
     void SetReady(QueuePair* queuePair, bool isReady);
+    /// Write down what holds a watched queue pair back now.
+    void WatchHold(const QueuePair& queuePair) const;
     Packet NextPacket(const QueuePair& queuePair) const;
     Frame* BuildDataFrame(QueuePair* queuePair, const Packet& packet);
     void TakeWay(const QueuePair& queuePair, const DataPort& port, Frame& frame) const;

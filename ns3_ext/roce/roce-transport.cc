@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "roce-transport.h"
 
+#include "queue-pair-watch.h"
+
 #include <algorithm>
 
 namespace ns3
@@ -72,6 +74,7 @@ RoceTransport::NewQueuePair(RankId src, RankId dst, uint32_t number)
     queuePair->number = number;
     const uint32_t ranks = m_platform.Ranks();
     queuePair->ringKey = (static_cast<uint64_t>((dst + ranks - src - 1) % ranks) << 32) | number;
+    queuePair->isWatched = m_queuePairWatch != nullptr;
     FindWays(queuePair);
     ++m_connectionCount;
     return queuePair;
@@ -123,6 +126,10 @@ void
 RoceTransport::Release(QueuePair* queuePair)
 {
     m_byIndex[queuePair->index] = nullptr;
+    if (queuePair->isWatched)
+    {
+        m_queuePairWatch->Gone(queuePair->index);
+    }
     m_freeIndices.push_back(queuePair->index);
     m_queuePairs.Give(queuePair);
 }

@@ -19,6 +19,9 @@
 namespace ns3
 {
 
+class FrameWatch;
+class QueuePairWatch;
+
 /**
  * The network of RoCE NICs: what they share, and their common face to the executor.
  */
@@ -103,6 +106,25 @@ class RoceTransport : public MessageNetwork
     /// Flows whose control ever held them back.
     int64_t SlowedFlows() const;
 
+    /// What queue pairs do from now on is told to these; they must outlive the transport's run.
+    void SetWatch(QueuePairWatch& queuePairs, FrameWatch& frames)
+    {
+        m_queuePairWatch = &queuePairs;
+        m_frameWatch = &frames;
+    }
+
+    /// Who writes down what queue pairs do, or nobody.
+    QueuePairWatch* GetQueuePairWatch()
+    {
+        return m_queuePairWatch;
+    }
+
+    /// Who writes down the frames of some channels, or nobody.
+    FrameWatch* GetFrameWatch()
+    {
+        return m_frameWatch;
+    }
+
     MessageListener& Listener()
     {
         return *m_listener;
@@ -172,6 +194,8 @@ class RoceTransport : public MessageNetwork
     RouteTable m_routes;
     std::vector<Ptr<RoceNic>> m_nics;
     MessageListener* m_listener{nullptr};
+    QueuePairWatch* m_queuePairWatch{nullptr};
+    FrameWatch* m_frameWatch{nullptr};
     Slab<QueuePair> m_queuePairs;
     Slab<OutgoingMessage> m_messages;
     Slab<StripedMessage> m_stripedMessages;

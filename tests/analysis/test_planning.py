@@ -128,6 +128,16 @@ def test_what_has_no_tables_is_refused(tree: dict[str, Any], tmp_path: Path) -> 
         plan_tables(tree, "workload.sharder=planner", "workload.sharding=row_wise")
 
 
+@pytest.mark.parametrize("key", ["sharding=table_row_wise", "sharder=planner", "host_memory=1TB"])
+def test_a_job_on_part_of_the_ranks_is_told_who_shares_a_machine(tree: dict[str, Any], key: str) -> None:
+    name, value = key.split("=")
+    tree["jobs"] = {"half": {"ranks": "1-2", "workload": tree.pop("workload")}}
+    tree["jobs"]["half"]["workload"][name] = value
+    trace = ap.load(tree).trace
+    assert trace.ranks == 4
+    assert set(trace.rank.tolist()) == {1, 2}
+
+
 def test_a_host_tier_is_used_where_memory_ends(tree: dict[str, Any], tmp_path: Path) -> None:
     big = tmp_path / "big.toml"
     big.write_text(MODEL.replace("rows = 1000000", "rows = 100000000"))  # 102 GB

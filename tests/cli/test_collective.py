@@ -63,11 +63,14 @@ def test_sendrecv_goes_from_one_rank_to_another(capsys: pytest.CaptureFixture[st
     assert row["time_ps"] == 2 * 80 * (4096 + 98) + 2 * 500_000 + 300_000
 
 
-def test_a_scenario_gives_platform_and_transport(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ["flow", "analytic"])
+def test_a_scenario_gives_platform_and_transport(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, engine: str
+) -> None:
     job = write_job(tmp_path)
-    _, out, _ = run(capsys, "all_reduce", "--sizes", "4KiB", "--scenario", job, "--json", "--engine", "analytic")
+    _, out, _ = run(capsys, "all_reduce", "--sizes", "4KiB", "--scenario", job, "--json", "--engine", engine)
     row = json.loads(out)
-    assert (row["ranks"], row["engine"]) == (4, "analytic")
+    assert (row["ranks"], row["engine"]) == (4, engine)
 
 
 @pytest.mark.parametrize(

@@ -103,9 +103,10 @@ def test_a_dry_run_counts_and_does_not_run(capsys: pytest.CaptureFixture[str], j
     assert json.loads(out)["messages"] == 2 * (2 * 12 + 2 * 24)
 
 
-def test_the_engine_can_be_chosen(capsys: pytest.CaptureFixture[str], job: Path) -> None:
-    _, out, _ = run(capsys, job, "--engine", "analytic", "--json")
-    assert json.loads(out)["run"]["engine"] == "analytic"
+@pytest.mark.parametrize("engine", ["flow", "analytic"])
+def test_the_engine_can_be_chosen(capsys: pytest.CaptureFixture[str], job: Path, engine: str) -> None:
+    _, out, _ = run(capsys, job, "--engine", engine, "--json")
+    assert json.loads(out)["run"]["engine"] == engine
     code, _, err = run(capsys, job, "--engine", "guess")
     assert code == 2
     assert "guess" in err

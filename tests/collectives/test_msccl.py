@@ -45,7 +45,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize("engine", ["packet", "analytic"])
+@pytest.mark.parametrize("engine", ["packet", "flow", "analytic"])
 @pytest.mark.parametrize(("file", "kind", "built_in"), SAME)
 @pytest.mark.parametrize("size_bytes", [65536, 1_000_003])
 def test_the_same_messages_take_the_same_time(

@@ -50,7 +50,7 @@ BAD_SCENARIOS = (
     # Top
     _bad("seed below 0", "seed", "-1", "a whole number from 0", "seed=-1"),
     _bad("seed not whole", "seed", "1.5", "a whole number from 0", "seed=1.5"),
-    _bad("engine unknown", "engine", "'paket'", "'packet' or 'analytic'", "engine=paket"),
+    _bad("engine unknown", "engine", "'paket'", "'packet' or 'flow' or 'analytic'", "engine=paket"),
     # Platform
     _bad(
         "platform kind unknown",
@@ -108,7 +108,7 @@ BAD_SCENARIOS = (
         "platform.oversubscription=1e-6",
     ),
     _bad("routing unknown", "platform.routing", "'ecpm'", "'ecmp'", "platform.routing=ecpm"),
-    _bad("kind of later work", "platform.kind", "'file'", "or 'dgx_h100'", "platform.kind=file"),
+    _bad("a file without its path", "platform.file", "missing", "the path of a platform file", "platform.kind=file"),
     _bad("machines on one switch", "platform.nodes", "4", "'zion', 'zionex'", "platform.nodes=4"),
     _bad(
         "accelerators on one switch",
@@ -348,7 +348,16 @@ BAD_SCENARIOS = (
     # Limits, analytic, ns-3
     _bad("limit of 0", "limits.max_events", "0", "'none' or a whole number from 1", "limits.max_events=0"),
     _bad("limit without unit", "limits.max_time", "5", "with a unit", "limits.max_time=5"),
-    _bad("mode of later work", "analytic.mode", "'torchrec'", "'loggp'", "analytic.mode=torchrec"),
+    _bad("mode unknown", "analytic.mode", "'logp'", "'loggp'", "analytic.mode=logp"),
+    _bad("mode of another engine", "analytic.mode", "'torchrec'", "engine = 'analytic'", "analytic.mode=torchrec"),
+    _bad(
+        "estimate without a plan",
+        "analytic.mode",
+        "'torchrec'",
+        "workload.kind = 'dlrm'",
+        "engine=analytic",
+        "analytic.mode=torchrec",
+    ),
     _bad("ns-3 name not full", "ns3.defaults", "'RoceNic'", "ns3::", 'ns3.defaults."RoceNic"=3'),
     _bad("ns-3 value a list", "ns3.defaults", "[1]", "ns-3's text", "ns3.defaults.ns3::TcpSocket::SegmentSize=[1]"),
     _bad(

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 
 from astra_py.config import load_scenario, parameter_table
-from astra_py.config.ranks import RanksRule, ranks_text
+from astra_py.config.spans import RanksRule, spans_text
 from astra_py.errors import ConfigError
 
 POISSON = {"kind": "poisson", "stop": "1ms"}
@@ -20,7 +20,7 @@ POISSON = {"kind": "poisson", "stop": "1ms"}
 
 @given(st.lists(st.integers(0, 60), min_size=1, unique=True))
 def test_ranks_are_written_as_they_are_read(ranks: list[int]) -> None:
-    assert RanksRule().read(ranks_text(ranks)) == tuple(ranks)
+    assert RanksRule().read(spans_text(ranks)) == tuple(ranks)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,13 @@ def test_overrides_reach_into_them() -> None:
         ({"background": {"b": {"kind": "incast", "ranks": "1-2", "receiver": 0}}}, r"0 is none of ranks = '1-2'"),
         ({"background": {"workload": {"kind": "incast"}}}, r"'workload' is the name of the \[workload\] beside it"),
         ({"background": {"a b": {"kind": "incast"}}}, r"'a b' is no name; allowed: letters"),
-        ({"background": {"b": 3}}, r"background\.b: 3 is not a table; allowed: a table with the keys kind, ranks"),
+        ({"background": {"b": {"kind": "file"}}}, r"background\.b\.file: missing, and kind = 'file' needs it"),
+        ({"background": {"b": {"kind": "file", "file": "no.txt"}}}, r"background\.b\.file: 'no\.txt' is not a file"),
+        (
+            {"background": {"b": {"kind": "file", "file": __file__, "size": "1MB"}}},
+            r"b\.size: '1MB' would mean nothing",
+        ),
+        ({"background": {"b": 3}}, r"background\.b: 3 is not a table; allowed: a table with the keys kind, file"),
         ({"jobs": {"a": {"ranks": "x"}}}, r"jobs\.a\.ranks: 'x': 'x' is neither"),
         ({"jobs": {"a": {}}}, r"jobs\.a\.workload: missing; allowed: \[jobs\.a\.workload\], or \[workload\]"),
         ({"jobs": {"a": {"workload": {}}}}, r"jobs\.a\.workload\.file: missing"),
@@ -121,3 +127,15 @@ def test_a_scenario_of_background_alone_has_something_to_do() -> None:
     load_scenario({"background": {"b": {"kind": "incast"}}}).require_work()
     with pytest.raises(ConfigError, match="a run needs one"):
         load_scenario({}).require_work()
+
+
+def test_parts_of_a_job_are_read_and_written() -> None:
+    given = {"keep_iterations": "1-2,4", "keep_phases": "forward, backward", "repeat": 3, "weak_scaling_from": 8}
+    workload = load_scenario({"workload": {"file": __file__, **given}}).workload
+    assert workload is not None
+    assert workload.keep_iterations == (1, 2, 4)
+    assert workload.keep_phases == ("forward", "backward")
+    assert workload.text("keep_iterations") == "1-2,4"
+    assert workload.text("keep_phases") == "forward,backward"
+    with pytest.raises(ConfigError, match="'a,,b' is no list of different names"):
+        load_scenario({"workload": {"file": __file__, "keep_phases": "a,,b"}})

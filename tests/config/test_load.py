@@ -118,7 +118,7 @@ overrides = st.fixed_dictionaries(
     {},
     optional={
         "seed": st.integers(0, 2**63 - 1),
-        "engine": st.sampled_from(["packet", "analytic"]),
+        "engine": st.sampled_from(["packet", "flow", "analytic"]),
         "platform.ranks": st.integers(1, 2**20),
         "platform.link_rate": st.integers(1000, 10**15).map("{}bps".format),
         "platform.link_loss": st.floats(0, 1, exclude_max=True),

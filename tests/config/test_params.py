@@ -44,6 +44,7 @@ def test_every_key_of_a_resolved_scenario_is_a_parameter() -> None:
     background = ["background.NAME.kind=incast", "background.NAME.kind=poisson background.NAME.stop=1ms"]
     scenarios += [load_scenario({}, given.split()) for given in background]
     scenarios.append(load_scenario({"platform": {"kind": "file", "file": __file__}}))
+    scenarios.append(load_scenario({"background": {"NAME": {"kind": "file", "file": __file__}}}))
     scenarios.append(load_scenario({"jobs": {"NAME": {"workload": {"file": __file__}}}}))
     keys = {key for scenario in scenarios for key in key_paths(scenario.resolved())}
     keys = {key for key in keys if not key.startswith("jobs.NAME.workload.")}

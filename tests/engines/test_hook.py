@@ -34,7 +34,7 @@ def spines_used(result: ap.Result) -> set[str]:
     return {name for column in ("from", "to") for name in used[column] if name.startswith("spine")}
 
 
-@pytest.mark.parametrize("engine", ["packet", "analytic"])
+@pytest.mark.parametrize("engine", ["packet", "flow", "analytic"])
 def test_a_run_takes_the_ways_that_are_chosen(job: Path, engine: str) -> None:
     asked = []
 

@@ -52,7 +52,7 @@ def chain(engine: str, count: int, algorithm: str, *overrides: str) -> tuple[int
     return peak_kb * 1024, messages
 
 
-@pytest.mark.parametrize("engine", ["packet", "analytic"])
+@pytest.mark.parametrize("engine", ["packet", "flow", "analytic"])
 def test_a_hundred_all_reduces_need_no_more_memory_than_ten(engine: str) -> None:
     (ten, _), (hundred, messages) = (chain(engine, count, "ring", "platform.ranks=8") for count in (10, 100))
     assert messages == 100 * 8 * 14

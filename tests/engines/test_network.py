@@ -20,7 +20,7 @@ from astra_py.config import load_scenario
 from astra_py.engines import network as network_module
 from astra_py.errors import CheckError, ConfigError, DeadlockError, SimulationError
 
-ENGINES = ("packet", "analytic")
+ENGINES = ("packet", "flow", "analytic")
 
 
 @contextmanager

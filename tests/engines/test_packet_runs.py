@@ -18,11 +18,12 @@ from astra_py.collectives.schedule import Schedule
 from astra_py.config import load_scenario
 from astra_py.engines.analytic import AnalyticEngine
 from astra_py.engines.base import Engine, EngineColumns, ExitReason
+from astra_py.engines.flow import FlowEngine
 from astra_py.engines.packet import PacketEngine
 from astra_py.engines.resolve import engine_options
 from astra_py.errors import ConfigError
 
-ENGINES = [PacketEngine(), AnalyticEngine()]
+ENGINES = [PacketEngine(), FlowEngine(), AnalyticEngine()]
 
 
 def job_of(kind: str, size_bytes: int, *overrides: str) -> Run:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Messages over several NVSwitches: all planes carry their share, in packets as in LogGP."""
+"""Messages over several NVSwitches: all planes carry their share, whichever engine runs."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def test_a_message_takes_all_planes(engine: str, platform: str) -> None:
 @pytest.mark.parametrize("platform", PLANES)
 @pytest.mark.parametrize("kind", ["all_reduce", "all_gather", "all_to_all", "broadcast"])
 @pytest.mark.parametrize("size_bytes", [100_001, 16_000_000])
-def test_logp_and_packets_agree_inside_a_machine(platform: str, kind: str, size_bytes: int) -> None:
-    packet, analytic = (run_of(engine, platform, kind, size_bytes).collectives["time_ps"][0] for engine in ENGINES)
-    assert analytic == pytest.approx(packet, rel=0.15 if size_bytes < 10**6 else 0.03)
+def test_engines_agree_inside_a_machine(platform: str, kind: str, size_bytes: int) -> None:
+    packet, *others = (run_of(engine, platform, kind, size_bytes).collectives["time_ps"][0] for engine in ENGINES)
+    assert others == pytest.approx([packet] * len(others), rel=0.15 if size_bytes < 10**6 else 0.03)
 
 
 @pytest.mark.parametrize("size_bytes", [0, 1, 4096, 4097, 3 * 4096])

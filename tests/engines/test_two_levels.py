@@ -96,7 +96,7 @@ def test_packets_take_the_closed_form_and_the_filling_of_the_pipeline() -> None:
     assert closed_time_ps(32 * MB) < time < closed_time_ps(32 * MB) + acks + 10 * 350_000
 
 
-@pytest.mark.parametrize("engine", ["packet", "analytic"])
+@pytest.mark.parametrize("engine", ["packet", "flow", "analytic"])
 def test_four_chunks_overlap_and_move_the_same_bytes(engine: str) -> None:
     one, four = (job_of(32 * MB, ONE_LEAF, f"engine={engine}", f"collective.chunks={n}").run() for n in (1, 4))
     assert four.links["payload_bytes"].tolist() == one.links["payload_bytes"].tolist()

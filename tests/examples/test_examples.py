@@ -36,7 +36,7 @@ def test_an_example_runs(example: Path, tmp_path: Path) -> None:
     assert done.stdout
 
 
-@pytest.mark.parametrize("engine", ["packet", "analytic"])
+@pytest.mark.parametrize("engine", ["packet", "flow", "analytic"])
 @pytest.mark.parametrize(("ranks", "size_bytes"), [(2, 8192), (3, 1_000_000), (7, 777_777), (16, 4_000_001)])
 def test_the_ring_by_hand_takes_the_time_of_the_built_in_one(engine: str, ranks: int, size_bytes: int) -> None:
     by_hand_ps, built_in_ps = load("ring_by_hand").main(ranks, size_bytes, engine)

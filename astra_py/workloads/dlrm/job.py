@@ -50,12 +50,14 @@ class DlrmJob:
     accelerator : what each rank computes with.
     platform : where the ranks are: who shares a machine, and at which rates they reach each other. Without one, what
         depends on that is refused.
+    place : the platform's rank of each of the job's; its first ones where None.
     """
 
     config: WorkloadConfig
     ranks: int
     accelerator: Accelerator
     platform: PlatformArrays | None = None
+    place: tuple[int, ...] | None = None
 
     @cached_property
     def model(self) -> DlrmModel:
@@ -122,7 +124,9 @@ class DlrmJob:
     def _machines(self) -> NDArray[np.int32]:
         """i32[ranks]: the machine of each rank."""
         if self.platform is not None:
-            return self.platform.rank_machine
+            place = range(self.ranks) if self.place is None else self.place
+            _, number = np.unique(self.platform.rank_machine[list(place)], return_inverse=True)
+            return number.astype(np.int32)
         if self.config.host_memory:
             raise self._without_platform(f"workload.host_memory = {self.config.text('host_memory')!r}")
         if self.config.plan is None and self.config.sharding == Sharding.TABLE_ROW_WISE:
@@ -131,8 +135,8 @@ class DlrmJob:
 
     def _without_platform(self, what: str) -> WorkloadError:
         return WorkloadError(
-            f"{self.model.source}: {what} depends on who shares a machine, which a job on part of the platform's ranks "
-            "is not told; allowed: a job on all ranks, or a plan (workload.plan)"
+            f"{self.model.source}: {what} depends on who shares a machine, and no platform is given; allowed: with "
+            "one, or with a plan (workload.plan)"
         )
 
     @cached_property

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What engines and variants say of one scenario, side by side, and why a packet run takes as long as it does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from astra_py.analysis.cases import unobserved
+from astra_py.analysis.comparison_text import markdown, plain_rows, report
+from astra_py.analysis.explain import explain
+from astra_py.analysis.stretches import Part
+from astra_py.analysis.times import times_table
+from astra_py.analysis.why import stretch_rows, to_frame, why_rows
+from astra_py.errors import ConfigError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from astra_py.analysis.cases import Case, Observe
+    from astra_py.results.result import Result
+
+__all__ = ["MEASURED", "Comparison"]
+
+#: The column of a log that is compared with.
+MEASURED = "measured"
+
+
+class Comparison:
+    """Runs of one scenario side by side; :func:`astra_py.compare` makes it.
+
+    Attributes
+    ----------
+    cases : what was run; the first one, or a log, is what the others are compared with.
+    results : of each case, one result a run.
+    tolerance : largest difference that is allowed, as a share of the first column; None for any.
+    """
+
+    def __init__(
+        self,
+        cases: Sequence[Case],
+        reference: pd.DataFrame | None = None,
+        tolerance: float | None = None,
+        observe: Observe = unobserved,
+    ) -> None:
+        self.cases = tuple(cases)
+        self.tolerance = tolerance
+        self._reference = reference
+        self._observe = observe
+        self.results: tuple[tuple[Result, ...], ...] = tuple(tuple(case.results(observe)) for case in cases)
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What a user may not expect of the runs, a sentence each, with the label of the first one that it is of."""
+        told: dict[str, str] = {}
+        for case in self.cases:
+            for run in case.runs:
+                for warning in run.warnings:
+                    told.setdefault(warning, case.label)
+        return tuple(f"{label}: {warning}" for warning, label in told.items())
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The columns that are compared, the one first that the others are compared with."""
+        return (*((MEASURED,) if self._reference is not None else ()), *(case.label for case in self.cases))
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """One row an iteration, a collective, and a phase of one: its time by each column, and the differences.
+
+        Columns: level, run (of several sizes), iteration, name, number (of those of one name), phase, size_bytes; for
+        each label ``<label>_us``, and for all but the first ``<label>_difference``, a share of the first one's time.
+        """
+        columns = [(case.label, results) for case, results in zip(self.cases, self.results, strict=True)]
+        return times_table(columns, None if self._reference is None else (MEASURED, self._reference))
+
+    def level(self, level: str) -> pd.DataFrame:
+        """The table's rows of one of :data:`~astra_py.analysis.times.LEVELS`."""
+        return self.table[self.table["level"] == level].drop(columns="level").reset_index(drop=True)
+
+    @property
+    def iterations(self) -> pd.DataFrame:
+        """The table's rows of iterations."""
+        return self.level("iteration")
+
+    @property
+    def collectives(self) -> pd.DataFrame:
+        """The table's rows of collectives."""
+        return self.level("collective")
+
+    @property
+    def phases(self) -> pd.DataFrame:
+        """The table's rows of phases: from the first post of a message of one to its last delivery."""
+        return self.level("phase")
+
+    @cached_property
+    def outside(self) -> pd.DataFrame:
+        """Rows of iterations and collectives with a difference that is larger than the tolerance, or that is missing.
+
+        A log has measured collectives only; the rest of its column is not missed.
+        """
+        wanted = self.table[self.table["level"] != "phase"]
+        if self._reference is not None:
+            wanted = wanted[wanted[f"{MEASURED}_us"].notna()]
+        if self.tolerance is None:
+            return wanted.iloc[:0]
+        differences = wanted[[f"{label}_difference" for label in self.labels[1:]]]
+        is_within = (differences.abs() <= self.tolerance).all(axis=1)
+        return wanted[~is_within]
+
+    @property
+    def is_within_tolerance(self) -> bool:
+        """Whether nothing is :attr:`outside`, and something was compared where a tolerance is given."""
+        return not len(self.outside) and (self.tolerance is None or self._is_anything_compared)
+
+    @property
+    def _is_anything_compared(self) -> bool:
+        return bool(len(self.labels) > 1 and self.table[f"{self.labels[0]}_us"].notna().any())
+
+    @cached_property
+    def _explained(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        packet = [case for case in self.cases if case.engine == "packet"]
+        if not packet:
+            raise ConfigError("why: no packet run is compared, and the others have no frames to follow")
+        rows: list[dict[str, Any]] = []
+        stretches: list[dict[str, Any]] = []
+        for case in packet:
+            for run, each in enumerate(case.runs):
+                with self._observe(f"{case.label}: {each.title}, watched") as progress:
+                    explanation = explain(each, progress=progress)
+                label = {"variant": case.variant, "run": run}
+                rows += [label | row for row in why_rows(explanation, self._others(case, run))]
+                stretches += [label | row for row in stretch_rows(explanation)]
+        return rows, stretches
+
+    def _others(self, packet: Case, run: int) -> Mapping[str, Any]:
+        """Times of each collective by the other engines on the same variant, in ps; the analytic one's in any case."""
+        others: dict[str, Any] = {}
+        for case, results in zip(self.cases, self.results, strict=True):
+            if case is packet:
+                others.setdefault("analytic", results[run].columns("collectives")["analytic_time_ps"])
+            elif case.variant == packet.variant:
+                others[case.engine] = results[run].columns("collectives")["time_ps"]
+        return dict(sorted(others.items()))
+
+    @cached_property
+    def why(self) -> pd.DataFrame:
+        """One row a collective of each packet run: its time, that of other engines, and the parts of its critical path.
+
+        Columns: variant, run, collective, name, number (of those of one name and iteration), kind, algorithm,
+        iteration, ranks, size_bytes, ``packet_us``, ``<engine>_us`` and ``<engine>_difference_us`` of the others,
+        ``<part>_us`` of each part (they add up to ``packet_us``), largest_part, knob (the key that moves it),
+        longest_queue and its time, last_to_join, ``time_ps``, ``unexplained_ps``.
+        """
+        table = to_frame(self._explained[0])
+        if len(table):
+            table.insert(4, "number", table.groupby(["variant", "run", "iteration", "name"]).cumcount())
+        return table
+
+    @cached_property
+    def stretches(self) -> pd.DataFrame:
+        """The critical paths: one row a stretch, in order of time."""
+        return to_frame(self._explained[1])
+
+    @cached_property
+    def gaps(self) -> pd.DataFrame:
+        """How the parts of each variant's packet run differ from the first one's, collective by collective, in us."""
+        import pandas as pd
+
+        key = ["run", "iteration", "name", "number"]
+        table = self.why
+        if not len(table):
+            return table
+        columns = ["packet_us", *(f"{part}_us" for part in Part)]
+        first_variant, *others = dict.fromkeys(table["variant"])
+        first = table[table["variant"] == first_variant].set_index(key)[columns]
+        gaps = []
+        for variant in others:
+            other = table[table["variant"] == variant].set_index(key)[columns]
+            # only what both have has a gap
+            gaps.append((other - first).dropna().reset_index().assign(variant=variant))
+        return pd.concat(gaps, ignore_index=True) if gaps else table.iloc[:0][[*key, *columns, "variant"]]
+
+    @property
+    def has_packet(self) -> bool:
+        """Whether there is a packet run, whose frames can be followed."""
+        return any(case.engine == "packet" for case in self.cases)
+
+    @property
+    def verdict(self) -> str:
+        """One line on the tolerance."""
+        if self.tolerance is None:
+            return f"{len(self.labels)} columns compared; the first one is {self.labels[0]}"
+        allowed = f"{100 * self.tolerance:g} %"
+        if self.is_within_tolerance:
+            return f"within {allowed} of {self.labels[0]}"
+        if not self._is_anything_compared:
+            return f"nothing to compare with {self.labels[0]}"
+        return f"{len(self.outside)} of the iterations and collectives are not within {allowed} of {self.labels[0]}"
+
+    # ------------------------------------------------------------------------------------ output
+
+    def report(self, *, has_why: bool = True) -> str:
+        """What was compared as text; with a bar and a sentence for each collective of a packet run."""
+        return report(self, has_why=has_why)
+
+    def to_markdown(self, *, has_why: bool = True) -> str:
+        """The tables as Markdown."""
+        return markdown(self, has_why=has_why)
+
+    def to_json(self, *, has_why: bool = True) -> str:
+        """Everything as one JSON object: labels, table, why, gaps, tolerance, whether all is within it."""
+        content = {
+            "labels": list(self.labels),
+            "table": plain_rows(self.table),
+            "why": plain_rows(self.why) if has_why and self.has_packet else [],
+            "gaps": plain_rows(self.gaps) if has_why and self.has_packet else [],
+            "tolerance": self.tolerance,
+            "is_within_tolerance": self.is_within_tolerance,
+        }
+        return json.dumps(content, allow_nan=False)
+
+    def save(self, folder: str | Path, *, has_why: bool = True) -> Path:
+        """Write ``table.csv``, ``why.csv``, ``stretches.csv`` and ``comparison.md`` into a folder; gives its path."""
+        path = Path(folder)
+        path.mkdir(parents=True, exist_ok=True)
+        self.table.to_csv(path / "table.csv", index=False)
+        if has_why and self.has_packet:
+            self.why.to_csv(path / "why.csv", index=False)
+            self.stretches.to_csv(path / "stretches.csv", index=False)
+        (path / "comparison.md").write_text(self.to_markdown(has_why=has_why) + "\n", encoding="utf-8")
+        return path

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Which parameter of a scenario moves which part of a collective's time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from astra_py.analysis.message_path import ACKNOWLEDGEMENTS
+from astra_py.analysis.stretches import Part, Stretch
+from astra_py.config.platform_kinds import KINDS, LEAVES
+from astra_py.platforms.node_kind import NodeKind
+
+if TYPE_CHECKING:
+    from astra_py.results.record import RunRecord
+
+__all__ = ["MEANINGS", "knob_of"]
+
+#: What each part is, in the words of a sentence.
+MEANINGS = {
+    Part.PAYLOAD: "serialisation of payload",
+    Part.HEADERS: "header and ACK bytes on the wire",
+    Part.PROPAGATION: "propagation",
+    Part.SWITCHING: "switch latency",
+    Part.QUEUEING: "queueing behind other data",
+    Part.HOST: "work and latency of endpoints and hosts",
+    Part.POOLS: "waiting for what is limited in number",
+    Part.WINDOW: "waiting for the transport's window",
+    Part.PAUSES: "pauses",
+    Part.CONTROL: "throttling by congestion control",
+    Part.RECOVERY: "recovery of losses",
+    Part.JOINING: "waiting for ranks that joined late",
+    Part.UNEXPLAINED: "unexplained",
+}
+_KNOBS = {
+    Part.PAYLOAD: "platform.link_rate",
+    Part.HEADERS: "transport.payload",
+    Part.PROPAGATION: "platform.link_delay",
+    Part.SWITCHING: "platform.switch_latency",
+    Part.QUEUEING: "platform.link_rate",
+    Part.WINDOW: "transport.window",
+    Part.PAUSES: "switch.buffer",
+    Part.CONTROL: "transport.congestion_control",
+    Part.RECOVERY: "transport.recovery",
+    Part.JOINING: "",
+    Part.UNEXPLAINED: "",
+}
+#: Of parts on scale-up links, where other parameters count.
+_SCALE_UP_KNOBS = {
+    Part.PAYLOAD: "platform.scale_up.rate",
+    Part.HEADERS: "platform.scale_up.efficiency",
+    Part.PROPAGATION: "platform.scale_up.latency",
+    Part.SWITCHING: "platform.scale_up.latency",
+    Part.QUEUEING: "platform.scale_up.rate",
+}
+#: Of parts on links between switches, where there are leaves and spines.
+_FABRIC_KNOBS = {Part.PAYLOAD: "platform.fabric_rate", Part.QUEUEING: "platform.oversubscription"}
+#: By the detail of a stretch.
+_DETAILS = {
+    ACKNOWLEDGEMENTS: "transport.ack",
+    "send latency": "transport.send_latency",
+    "receive latency": "transport.receive_latency",
+    "endpoint delay": "system.endpoint_delay",
+    "local work": "system.local_memory_bandwidth",
+    "before the post": "system.protocol",
+}
+#: By the pool that was waited for; any other one limits messages of one collective.
+_POOLS = {"admission": "system.admission", "channels": "system.channels"}
+
+
+def knob_of(part: Part, stretches: Iterable[Stretch], record: RunRecord, platform_kind: str) -> str:
+    """The key that moves most of a part's time; empty where there is none.
+
+    Parameters
+    ----------
+    part : the part.
+    stretches : a path; those of other parts are left out.
+    record : the run that it is of.
+    platform_kind : ``platform.kind``, which decides which keys there are.
+    """
+    time: dict[str, int] = {}
+    for each in stretches:
+        if each.part == part:
+            key = _key(each, record, platform_kind)
+            time[key] = time.get(key, 0) + each.length_ps
+    return max(time, key=lambda key: time[key]) if time else ""
+
+
+def _key(stretch: Stretch, record: RunRecord, platform_kind: str) -> str:
+    key = _any_key(stretch, record, platform_kind)
+    # what a file or a function of the user's makes has its figures there
+    is_their_own = key.startswith("platform.") and platform_kind not in KINDS
+    return "platform.kind" if is_their_own else key
+
+
+def _any_key(stretch: Stretch, record: RunRecord, platform_kind: str) -> str:
+    if stretch.detail in _DETAILS:
+        return _DETAILS[stretch.detail]
+    if stretch.part == Part.POOLS:
+        return _POOLS.get(stretch.detail, "collective.in_flight")
+    if stretch.channel >= 0 and record.channel_efficiency[stretch.channel] > 0:
+        return _SCALE_UP_KNOBS.get(stretch.part, _KNOBS[stretch.part])
+    if platform_kind in LEAVES and stretch.channel >= 0 and _is_between_switches(stretch.channel, record):
+        return _FABRIC_KNOBS.get(stretch.part, _KNOBS[stretch.part])
+    return _KNOBS[stretch.part]
+
+
+def _is_between_switches(channel: int, record: RunRecord) -> bool:
+    kind = record.arrays.node_kind
+    return all(kind[ends[channel]] == NodeKind.SWITCH for ends in record.channel_ends)

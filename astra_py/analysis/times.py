@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The times of several runs of one scenario in one table: by iteration, by collective, by phase of a collective."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from astra_py.analysis.why import to_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from astra_py.results.result import Result
+
+__all__ = ["LEVELS", "times_table"]
+
+#: What is compared, from the whole to its parts.
+LEVELS = ("iteration", "collective", "phase")
+
+
+@dataclass(frozen=True)
+class _Place:
+    """What a time is of, by which the times of different runs are put side by side."""
+
+    level: str
+    run: int
+    iteration: int
+    name: str = ""
+    number: int = 0
+    phase: str = ""
+
+
+def times_table(
+    columns: Sequence[tuple[str, Sequence[Result]]], reference: tuple[str, pd.DataFrame] | None = None
+) -> pd.DataFrame:
+    """One row an iteration, a collective, and a phase of one: its time in each column, and the differences.
+
+    Parameters
+    ----------
+    columns : label and results of each; the results of one run stand at one place in all.
+    reference : label and table of a log, which then is the first column: ``size_bytes`` and ``time_us``.
+    """
+    rows: dict[_Place, dict[str, Any]] = {}
+    for label, results in columns:
+        for run, result in enumerate(results):
+            for place, size_bytes, time_us in _times(run, result):
+                row = rows.setdefault(place, vars(place) | {"size_bytes": size_bytes})
+                row[f"{label}_us"] = time_us
+    labels = [label for label, _ in columns]
+    if reference is not None:
+        labels.insert(0, reference[0])
+        measured = dict(zip(reference[1]["size_bytes"].tolist(), reference[1]["time_us"].tolist(), strict=True))
+        for place, row in rows.items():
+            if place.level == "collective" and row["size_bytes"] in measured:
+                row[f"{labels[0]}_us"] = float(measured[row["size_bytes"]])
+    ordered = sorted(rows.values(), key=lambda row: LEVELS.index(row["level"]))
+    for row in ordered:
+        first = row.setdefault(f"{labels[0]}_us", float("nan"))
+        for label in labels[1:]:
+            time_us = row.setdefault(f"{label}_us", float("nan"))
+            row[f"{label}_difference"] = _difference(time_us, first)
+    return to_frame(ordered)
+
+
+def _difference(time_us: float, first_us: float) -> float:
+    """As a share of the first; NaN where one of them is missing, or where there is nothing to have a share of."""
+    if time_us == first_us:
+        return 0.0
+    return (time_us - first_us) / first_us if first_us else float("nan")
+
+
+def _times(run: int, result: Result) -> Iterator[tuple[_Place, int, float]]:
+    """Place, size in bytes, and time in us, of all that a result has times of."""
+    table = result.columns("iterations")
+    for iteration, time_us in zip(table["iteration"].tolist(), table["time_us"].tolist(), strict=True):
+        yield _Place("iteration", run, iteration), 0, time_us
+    table = result.columns("collectives")
+    number: dict[int, int] = {}
+    seen: dict[tuple[int, str], int] = {}
+    names = ("collective", "iteration", "name", "size_bytes", "time_us")
+    for collective, iteration, name, size, time_us in zip(*(table[each].tolist() for each in names), strict=True):
+        number[collective] = seen.get((iteration, name), 0)
+        seen[iteration, name] = number[collective] + 1
+        yield _Place("collective", run, iteration, name, number[collective]), size, time_us
+    table = result.columns("phases")
+    of_phase = ("collective", "iteration", "name", "phase", "level", "size_bytes", "time_us")
+    for collective, iteration, name, phase, level, size, time_us in zip(
+        *(table[each].tolist() for each in of_phase), strict=True
+    ):
+        yield _Place("phase", run, iteration, name, number[collective], f"{phase}, {level}"), size, time_us
