@@ -46,6 +46,7 @@ def why_rows(explanation: Explanation, others: Mapping[str, NDArray[np.int64]]) 
             "name": call.name,
             "kind": call.kind,
             "algorithm": template.algorithm,
+            "job": str(record.job_names[record.job_of_instance[instance]]),
             "iteration": call.iteration,
             "ranks": len(call.group),
             "size_bytes": algorithm_bytes(call.kind, call.payload),
@@ -102,7 +103,8 @@ def stretch_rows(explanation: Explanation) -> list[dict[str, Any]]:
 
 def sentence(row: Mapping[str, Any]) -> str:
     """What most of a collective's time is, and what moves it."""
-    who = f"{row['name']}, {row['size_bytes']:,} B, iteration {row['iteration']} ({row['algorithm']})"
+    job = f"{row['job']}: " if row["job"] else ""
+    who = f"{job}{row['name']}, {row['size_bytes']:,} B, iteration {row['iteration']} ({row['algorithm']})"
     if not row["time_ps"]:
         return f"{who} takes no time."
     part = Part(row["largest_part"])
