@@ -120,9 +120,9 @@ def _title(comparison: Comparison, row: Mapping[str, Any]) -> str:
     """What a row is of, in a few words."""
     runs = comparison.cases[0].runs
     run = f"{runs[row['run']].title}: " if len(runs) > 1 else ""
-    run += f"{row['job']}: " if row["job"] else ""
     if not row["name"]:
-        return f"{run}iteration {row['iteration']}"
+        job = f"{row['job']}, " if row["job"] else ""
+        return f"{run}{job}iteration {row['iteration']}"
     number = f" #{row['number']}" if row["number"] else ""
     phase = f", {row['phase']}" if row["phase"] else ""
     return f"{run}{row['name']}{number}{phase}, iteration {row['iteration']}"

@@ -103,8 +103,7 @@ def stretch_rows(explanation: Explanation) -> list[dict[str, Any]]:
 
 def sentence(row: Mapping[str, Any]) -> str:
     """What most of a collective's time is, and what moves it."""
-    job = f"{row['job']}: " if row["job"] else ""
-    who = f"{job}{row['name']}, {row['size_bytes']:,} B, iteration {row['iteration']} ({row['algorithm']})"
+    who = f"{row['name']}, {row['size_bytes']:,} B, iteration {row['iteration']} ({row['algorithm']})"
     if not row["time_ps"]:
         return f"{who} takes no time."
     part = Part(row["largest_part"])
