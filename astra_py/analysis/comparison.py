@@ -71,8 +71,8 @@ class Comparison:
     def table(self) -> pd.DataFrame:
         """One row an iteration, a collective, and a phase of one: its time by each column, and the differences.
 
-        Columns: level, run (of several sizes), iteration, name, number (of those of one name), phase, size_bytes; for
-        each label ``<label>_us``, and for all but the first ``<label>_difference``, a share of the first one's time.
+        Columns: level, run (of several sizes), job, iteration, name, number (of those of one name), phase, size_bytes;
+        for each label ``<label>_us``, and for all but the first ``<label>_difference``, a share of the first's time.
         """
         columns = [(case.label, results) for case, results in zip(self.cases, self.results, strict=True)]
         return times_table(columns, None if self._reference is None else (MEASURED, self._reference))
@@ -150,14 +150,14 @@ class Comparison:
     def why(self) -> pd.DataFrame:
         """One row a collective of each packet run: its time, that of other engines, and the parts of its critical path.
 
-        Columns: variant, run, collective, name, number (of those of one name and iteration), kind, algorithm,
+        Columns: variant, run, collective, name, number (of those of one name and iteration), kind, algorithm, job,
         iteration, ranks, size_bytes, ``packet_us``, ``<engine>_us`` and ``<engine>_difference_us`` of the others,
         ``<part>_us`` of each part (they add up to ``packet_us``), largest_part, knob (the key that moves it),
         longest_queue and its time, last_to_join, ``time_ps``, ``unexplained_ps``.
         """
         table = to_frame(self._explained[0])
         if len(table):
-            table.insert(4, "number", table.groupby(["variant", "run", "iteration", "name"]).cumcount())
+            table.insert(4, "number", table.groupby(["variant", "run", "job", "iteration", "name"]).cumcount())
         return table
 
     @cached_property
@@ -170,7 +170,7 @@ class Comparison:
         """How the parts of each variant's packet run differ from the first one's, collective by collective, in us."""
         import pandas as pd
 
-        key = ["run", "iteration", "name", "number"]
+        key = ["run", "job", "iteration", "name", "number"]
         table = self.why
         if not len(table):
             return table

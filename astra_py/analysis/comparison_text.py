@@ -101,7 +101,7 @@ def _gaps(comparison: Comparison) -> dict[str, _Cells]:
     """By a title: the parts of a collective in the first variant and in another one, and what one has more."""
     if not len(comparison.gaps):
         return {}
-    place = ("run", "iteration", "name", "number")
+    place = ("run", "job", "iteration", "name", "number")
     rows = plain_rows(comparison.why)
     found = {(row["variant"], *(row[key] for key in place)): row for row in rows}
     first_variant = rows[0]["variant"]
@@ -121,7 +121,8 @@ def _title(comparison: Comparison, row: Mapping[str, Any]) -> str:
     runs = comparison.cases[0].runs
     run = f"{runs[row['run']].title}: " if len(runs) > 1 else ""
     if not row["name"]:
-        return f"{run}iteration {row['iteration']}"
+        job = f"{row['job']}, " if row["job"] else ""
+        return f"{run}{job}iteration {row['iteration']}"
     number = f" #{row['number']}" if row["number"] else ""
     phase = f", {row['phase']}" if row["phase"] else ""
     return f"{run}{row['name']}{number}{phase}, iteration {row['iteration']}"

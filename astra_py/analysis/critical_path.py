@@ -182,7 +182,7 @@ class _Walk:
         if came > posted:
             self._steps.append(MessageStep(message, moment, posted, came))
         start = int(self._log.start_ps[self._first + op])
-        self._spend(start, posted, Part.HOST, "before the post")
+        self._spend(start, posted, Part.HOST, "start of the flow" if self._template.is_flows else "before the post")
         return op, start
 
     def _local_end(self, op: int, at: int) -> tuple[int, int]:

@@ -63,6 +63,7 @@ _DETAILS = {
     "endpoint delay": "system.endpoint_delay",
     "local work": "system.local_memory_bandwidth",
     "before the post": "system.protocol",
+    "start of the flow": "",
 }
 #: By the pool that was waited for; any other one limits messages of one collective.
 _POOLS = {"admission": "system.admission", "channels": "system.channels"}

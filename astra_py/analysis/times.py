@@ -26,6 +26,7 @@ class _Place:
 
     level: str
     run: int
+    job: str
     iteration: int
     name: str = ""
     number: int = 0
@@ -74,19 +75,27 @@ def _difference(time_us: float, first_us: float) -> float:
 def _times(run: int, result: Result) -> Iterator[tuple[_Place, int, float]]:
     """Place, size in bytes, and time in us, of all that a result has times of."""
     table = result.columns("iterations")
-    for iteration, time_us in zip(table["iteration"].tolist(), table["time_us"].tolist(), strict=True):
-        yield _Place("iteration", run, iteration), 0, time_us
+    names = ("job", "iteration", "time_us")
+    for job, iteration, time_us in zip(*(table[each].tolist() for each in names), strict=True):
+        yield _Place("iteration", run, job, iteration), 0, time_us
     table = result.columns("collectives")
     number: dict[int, int] = {}
-    seen: dict[tuple[int, str], int] = {}
-    names = ("collective", "iteration", "name", "size_bytes", "time_us")
-    for collective, iteration, name, size, time_us in zip(*(table[each].tolist() for each in names), strict=True):
-        number[collective] = seen.get((iteration, name), 0)
-        seen[iteration, name] = number[collective] + 1
-        yield _Place("collective", run, iteration, name, number[collective]), size, time_us
+    jobs: dict[int, str] = {}
+    seen: dict[tuple[str, int, str], int] = {}
+    of_collective = ("collective", "job", "iteration", "name", "size_bytes", "time_us")
+    for collective, job, iteration, name, size, time_us in zip(
+        *(table[each].tolist() for each in of_collective), strict=True
+    ):
+        jobs[collective], number[collective] = job, seen.get((job, iteration, name), 0)
+        seen[job, iteration, name] = number[collective] + 1
+        yield _Place("collective", run, job, iteration, name, number[collective]), size, time_us
     table = result.columns("phases")
     of_phase = ("collective", "iteration", "name", "phase", "level", "size_bytes", "time_us")
     for collective, iteration, name, phase, level, size, time_us in zip(
         *(table[each].tolist() for each in of_phase), strict=True
     ):
-        yield _Place("phase", run, iteration, name, number[collective], f"{phase}, {level}"), size, time_us
+        yield (
+            _Place("phase", run, jobs[collective], iteration, name, number[collective], f"{phase}, {level}"),
+            size,
+            time_us,
+        )

@@ -46,6 +46,7 @@ def why_rows(explanation: Explanation, others: Mapping[str, NDArray[np.int64]]) 
             "name": call.name,
             "kind": call.kind,
             "algorithm": template.algorithm,
+            "job": str(record.job_names[record.job_of_instance[instance]]),
             "iteration": call.iteration,
             "ranks": len(call.group),
             "size_bytes": algorithm_bytes(call.kind, call.payload),

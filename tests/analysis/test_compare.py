@@ -207,3 +207,21 @@ def test_the_largest_part_names_its_knob(overrides, knob):
     alone = ap.compare({}, *changes, engines=["packet"], collective="all_to_all", sizes=[2**20])
     assert alone.why["knob"].item() == knob
     assert f"{knob} moves it" in alone.report()
+
+
+def test_jobs_and_flows_beside_each_other_have_their_own_rows():
+    scenario = {
+        "platform": {"kind": "leaf_spine", "ranks": 8, "ranks_per_leaf": 4, "oversubscription": 2},
+        "jobs": {
+            name: {"ranks": ranks, "workload": {"kind": "dlrm", "preset": "dlrm_s", "iterations": 1}}
+            for name, ranks in {"a": "0-3", "b": "4-7"}.items()
+        },
+        "background": {"burst": {"kind": "incast", "senders": 3, "receiver": 5, "size": "200kB", "rounds": 2}},
+    }
+    shared = ap.compare(scenario, engines=["packet", "analytic"])
+    assert [(row["job"], row["iteration"]) for row in shared.iterations.to_dict("records")] == [("a", 0), ("b", 0)]
+    assert set(shared.why["job"]) == {"a", "b", "burst"}
+    assert (shared.why["unexplained_ps"] < 0.01 * shared.why["time_ps"]).all()
+    (burst,) = shared.why[shared.why["job"] == "burst"].to_dict("records")
+    assert sum(parts(burst).values()) == pytest.approx(burst["packet_us"])
+    assert "a, iteration 0" in shared.report()
