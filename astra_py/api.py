@@ -247,6 +247,7 @@ class Run(Preparation):
             columns=columns,
             route_paths=route_paths,
             analytic=analytic,
+            job_tables=self._job.tables,
         )
         cost = {
             "setup_cpu_s": before - self._started,

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from astra_py.config import Scenario
     from astra_py.config.background import BackgroundConfig
     from astra_py.platforms import Platform
+    from astra_py.workloads.registry import JobTables
 
 __all__ = ["place_work"]
 
@@ -50,6 +51,7 @@ def place_work(scenario: Scenario, platform: Platform, slowness: NDArray[np.floa
     placed: list[JobTrace] = []
     notes: list[str] = []
     warnings: list[str] = []
+    tables: JobTables = {}
     for name, ranks, start_ps in _jobs(scenario, platform):
         workload = scenario.require_workload() if name == MAIN_JOB else scenario.workload_of(name)
         try:
@@ -61,6 +63,8 @@ def place_work(scenario: Scenario, platform: Platform, slowness: NDArray[np.floa
         placed.append(JobTrace(name, own, ranks, start_ps))
         notes += [f"{name}: {note}" for note in job.notes]
         warnings += [f"{name}: {warning}" for warning in job.warnings]
+        if name == MAIN_JOB:
+            tables = job.tables
     for name, config in scenario.background.items():
         try:
             if config.kind == "file":
@@ -77,7 +81,7 @@ def place_work(scenario: Scenario, platform: Platform, slowness: NDArray[np.floa
             error.add_note(f"while making [background.{name}]")
             raise
         notes.append(_account(name, config, flows))
-    return Job(joined(placed, platform.ranks), tuple(notes), tuple(warnings))
+    return Job(joined(placed, platform.ranks), tuple(notes), tuple(warnings), tables)
 
 
 def _jobs(scenario: Scenario, platform: Platform) -> list[tuple[str, tuple[int, ...], int]]:

@@ -28,6 +28,7 @@ from astra_py.formats.registry import (
 )
 from astra_py.formats.roce_config import ROCE_CONFIG
 from astra_py.formats.scenario_toml import SCENARIO
+from astra_py.formats.sharding_plan import SHARDING_PLAN
 
 __all__ = [
     "ASTRA_LOGICAL_DIMS",
@@ -43,6 +44,7 @@ __all__ = [
     "PYTORCH_ET",
     "ROCE_CONFIG",
     "SCENARIO",
+    "SHARDING_PLAN",
     "Document",
     "Format",
     "Head",

@@ -74,7 +74,10 @@ def _flow_job(scenario: Scenario, ranks: int, document: Document) -> Job:
                 )
         flows = flows.between(number)
     config = scenario.require_workload()
-    return Job(scaled(flow_trace(ranks, flows), comm=config.comm_scale), flow_notes(scenario, document))
+    is_told = "iterations" in config.model_fields_set and config.iterations > 1
+    once = (f"{document.path}: a flow list is run once, whatever workload.iterations says",) if is_told else ()
+    trace = scaled(flow_trace(ranks, flows), comm=config.comm_scale)
+    return Job(trace, (*flow_notes(scenario, document), *once), once)
 
 
 def _on_platform(scenario: Scenario, flows: FlowList) -> FlowList:

@@ -16,6 +16,7 @@ from astra_py.results.links import links_table
 from astra_py.results.messages import messages_table, pairs_table
 from astra_py.results.operations import operations_table
 from astra_py.results.phases import phases_table
+from astra_py.results.plans import plan_ranks_table, plan_table
 from astra_py.results.queues import pauses_table, queues_table
 from astra_py.results.result import Result
 
@@ -35,6 +36,8 @@ _BUILDERS = {
     "links": links_table,
     "queues": queues_table,
     "pauses": pauses_table,
+    "plan": plan_table,
+    "plan_ranks": plan_ranks_table,
 }
 
 

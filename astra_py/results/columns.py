@@ -226,6 +226,30 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         _int("start_ps", "start_us, exact"),
         _int("end_ps", "end_us, exact"),
     ),
+    "plan": (
+        _text("table", "the embedding table"),
+        _text("sharding", "table_wise, row_wise, column_wise, table_row_wise or data_parallel"),
+        _int("rank", "who holds the shard"),
+        _int("row_begin", "its first row"),
+        _int("rows", "number of its rows"),
+        _int("dim_begin", "its first column"),
+        _int("dims", "number of its columns"),
+        _text("tier", "hbm, the accelerator's memory, or host"),
+    ),
+    "plan_ranks": (
+        _int("rank", "the rank"),
+        _int("shards", "number of its shards"),
+        _int("memory_bytes", "its tables and their optimiser's state"),
+        _int("host_bytes", "of these, in its host's memory"),
+        _int("looked_up_bytes", "rows that all ranks' samples look up there, in an iteration"),
+        _int("index_out_bytes", "indices and lengths that it sends to others"),
+        _int("index_in_bytes", "indices and lengths that it receives from others"),
+        _int("forward_out_bytes", "vectors, and parts of sums, that it sends to others forward"),
+        _int("forward_in_bytes", "vectors, and parts of sums, that it receives from others forward"),
+        _int("backward_out_bytes", "gradients that it sends to others"),
+        _int("backward_in_bytes", "gradients that it receives from others"),
+        _int("replica_bytes", "gradients of data-parallel tables, all-reduced"),
+    ),
 }
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from astra_py.engines.base import Engine, EngineColumns, SwitchModel, TransportModel
     from astra_py.platforms.platform import Platform, PlatformArrays
     from astra_py.results.traffic import Traffic
+    from astra_py.workloads.registry import JobTables
     from astra_py.workloads.trace import Trace
 
 __all__ = ["RoutePaths", "RunRecord"]
@@ -51,6 +52,7 @@ class RunRecord:
     columns : what it measured.
     route_paths : where flows go; the same for the engine and for all that is recomputed here.
     analytic : the engine that each collective's analytic time comes from.
+    job_tables : what makes further tables that the job has, by name.
     """
 
     trace: Trace
@@ -66,6 +68,7 @@ class RunRecord:
     columns: EngineColumns
     route_paths: RoutePaths
     analytic: Engine
+    job_tables: JobTables = field(default_factory=dict)
     compute_slowdown: Fraction = Fraction(1)
 
     @cached_property

@@ -125,6 +125,16 @@ class Result:
         """One row an episode of PFC: which port was held, by whom, when."""
         return self.table("pauses")
 
+    @property
+    def plan(self) -> pd.DataFrame:
+        """One row a shard of a DLRM's tables: which rank holds which rows and columns; empty for other jobs."""
+        return self.table("plan")
+
+    @property
+    def plan_ranks(self) -> pd.DataFrame:
+        """One row a rank of a DLRM: memory, lookups and bytes of its plan; empty for other jobs."""
+        return self.table("plan_ranks")
+
     def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
         """Write every table as CSV, and the manifest, into ``folder``; gives its path.
 

@@ -25,5 +25,5 @@ def dlrm(scenario: Scenario, ranks: int) -> Job:
     job = DlrmJob(workload, ranks, accelerator(scenario.platform.accelerator), platform, place)
     if scenario.analytic.mode == "torchrec":
         estimate = estimate_plan(job.plan, job.memory.machines)
-        return Job(planner_trace(estimate, job.config.iterations), (*job.notes, estimate.note))
-    return Job(job.trace, job.notes)
+        return Job(planner_trace(estimate, job.config.iterations), (*job.notes, estimate.note), tables=job.tables)
+    return Job(job.trace, job.notes, tables=job.tables)

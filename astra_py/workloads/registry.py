@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from astra_py.errors import ConfigError, WorkloadError
 from astra_py.plugins import Registry, calling
@@ -15,9 +15,15 @@ from astra_py.workloads.trace import Trace
 from astra_py.workloads.trimming import repeated, trimmed
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from astra_py.config import Scenario, WorkloadConfig
 
-__all__ = ["Job", "build_job", "workload"]
+__all__ = ["Job", "JobTables", "build_job", "workload"]
+
+
+#: What makes the columns of a table, by the table's name.
+JobTables = Mapping[str, Callable[[], Mapping[str, "NDArray[Any]"]]]
 
 
 @dataclass(frozen=True)
@@ -29,11 +35,13 @@ class Job:
     trace : what every rank does.
     notes : what was taken from input files and what was not, a sentence each, for the report.
     warnings : those of them that one may not expect; ``--strict`` takes them for errors.
+    tables : what makes further tables of results, such as a DLRM's sharding plan, by name.
     """
 
     trace: Trace
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    tables: JobTables = field(default_factory=dict)
 
 
 #: Kinds whose makers take workload.compute_scale and comm_scale into account, as where sizes decide who holds what.

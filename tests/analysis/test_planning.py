@@ -103,6 +103,19 @@ def test_bytes_are_those_of_the_exchanges(tree: dict[str, Any]) -> None:
     assert messages.loc["embedding.indices"]["sent_bytes"] == found.ranks["index_out_bytes"].max()
 
 
+def test_results_carry_the_plan_as_a_table_to_use_again(tree: dict[str, Any], tmp_path: Path) -> None:
+    overrides = ("workload.sharding=row_wise", "workload.sharder=karmarkar_karp")
+    result = ap.load(tree, *overrides).run()
+    assert result.plan["sharding"].tolist() == ["row_wise"] * 28
+    found = plan_tables(tree, *overrides)
+    assert result.plan_ranks["forward_out_bytes"].tolist() == found.ranks["forward_out_bytes"].tolist()
+    result.save(tmp_path / "run")
+    again = ap.load(tree, f"workload.plan={tmp_path}/run/plan.csv").run()
+    assert again.plan.equals(result.plan)
+    assert again.manifest["run"]["time_ps"] == result.manifest["run"]["time_ps"]
+    assert ap.read_result(tmp_path / "run").plan_ranks.equals(result.plan_ranks)
+
+
 def test_what_has_no_tables_is_refused(tree: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"workload.kind = 'file' has no tables to shard; allowed: 'dlrm'"):
         plan_tables(write_job(tmp_path))
@@ -113,6 +126,16 @@ def test_what_has_no_tables_is_refused(tree: dict[str, Any], tmp_path: Path) -> 
         plan_tables(tree, f"workload.plan={tmp_path}/plan.csv", "workload.sharding=row_wise")
     with pytest.raises(ConfigError, match=r"workload.sharding: .* only with .*'greedy' or 'karmarkar_karp'"):
         plan_tables(tree, "workload.sharder=planner", "workload.sharding=row_wise")
+
+
+@pytest.mark.parametrize("key", ["sharding=table_row_wise", "sharder=planner", "host_memory=1TB"])
+def test_a_job_on_part_of_the_ranks_is_told_who_shares_a_machine(tree: dict[str, Any], key: str) -> None:
+    name, value = key.split("=")
+    tree["jobs"] = {"half": {"ranks": "1-2", "workload": tree.pop("workload")}}
+    tree["jobs"]["half"]["workload"][name] = value
+    trace = ap.load(tree).trace
+    assert trace.ranks == 4
+    assert set(trace.rank.tolist()) == {1, 2}
 
 
 def test_a_host_tier_is_used_where_memory_ends(tree: dict[str, Any], tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ def test_one(capsys: pytest.CaptureFixture[str]) -> None:
         "platform.link_delay  (time, default 500ns)\n"
         "    Propagation delay of every Ethernet link.\n"
         "    allowed: a time of at most 100s\n"
+        "    only:    a platform.kind other than 'file'\n"
         "    held in: ps\n"
         "    source:  HOTI 2020, run line of the published artefact\n"
         "    ns-3:    ns3::FabricDevice::Delay\n"

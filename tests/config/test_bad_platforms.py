@@ -8,9 +8,15 @@ import pytest
 from astra_py.config import load_scenario
 from astra_py.errors import ConfigError
 
+#: A platform from a file, which is not read here.
+FROM_FILE = f"kind=file file={__file__}"
+
 CASES = [
     ("dims=4x0", "kind=torus", "platform.dims: '4x0' is not the size of a grid; allowed: 'auto' or sizes such as"),
     ("dims=2000x2000", "kind=torus", "platform.dims: '2000x2000' is out of range; allowed: .* at most 1048576"),
+    ("link_rate=1Gbps", FROM_FILE, "platform.link_rate: '1Gbps' would mean nothing .* other than 'file'"),
+    ("file=x", "kind=ring", "platform.file: 'x' would mean nothing .* only with platform.kind = 'file'"),
+    ("ranks=4", FROM_FILE, "platform.ranks: 4 would mean nothing with platform.kind = 'file'"),
     ("dims=true", "kind=torus", "platform.dims: True is not the size"),
     ("ranks=9", "kind=torus dims=4x4", "platform.ranks: 9 does not agree with platform.dims = '4x4'; allowed: 16"),
     ("dims=4x4", "kind=ring", "platform.dims: '4x4' would mean nothing with platform.kind = 'ring'; .* 'torus'"),

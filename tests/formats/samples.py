@@ -28,6 +28,11 @@ _SAMPLES = {
         ' "links": [{"a": "a", "b": "b", "rate": "100Gbps", "delay": "1us", "class": "direct"}]}\n',
     ),
     "roce_config": ("config.txt", "CC_MODE 1\nHAS_WIN 1\nBUFFER_SIZE 32\n"),
+    "sharding_plan": (
+        "plan.csv",
+        "table,sharding,rank,row_begin,rows,dim_begin,dims,tier\n"
+        "a,row_wise,0,0,6,0,8,hbm\na,row_wise,1,6,4,0,8,host\nb,data_parallel,all,0,3,0,8,hbm\n",
+    ),
     "scenario": ("scenario.toml", '[platform]\nkind = "ring"\nranks = 4\n'),
 }
 NAMES = tuple(_SAMPLES)

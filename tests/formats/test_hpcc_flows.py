@@ -91,6 +91,17 @@ def test_what_is_left_over_is_a_warning_of_the_run(tmp_path: Path, flows: Path) 
     assert any("1 more lines are not" in warning for warning in _run(tmp_path, flows).warnings)
 
 
+def test_scales_and_iterations(flows: Path) -> None:
+    def run(**keys: object) -> ap.Run:
+        return ap.load({"platform": {"ranks": 4}, "workload": {"file": str(flows), **keys}})
+
+    assert [call.flows.total_bytes for call in run(comm_scale=0.5).trace.calls] == [502_000]
+    with pytest.raises(WorkloadError, match=r"a size of 1000000, scaled by 1e\+15, is above"):
+        _ = run(comm_scale=1e15).trace
+    assert not any("run once" in warning for warning in run().warnings)
+    assert any("a flow list is run once" in warning for warning in run(iterations=3).warnings)
+
+
 def _damaged(tmp_path: Path, flows: Path, count: int) -> None:
     folder = tmp_path / "damaged"
     folder.mkdir()

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from astra_py.workloads.dlrm.memory import Memory, require_room
 from astra_py.workloads.dlrm.model import DlrmModel
 from astra_py.workloads.dlrm.plan import Plan
 from astra_py.workloads.dlrm.plan_files import PlanFile, read_plan_file
+from astra_py.workloads.dlrm.plan_summary import plan_table, rank_table
 from astra_py.workloads.dlrm.read import read_dlrm
 from astra_py.workloads.dlrm.roofline import Roofline, exact
 from astra_py.workloads.dlrm.sharders import Rates, find_plan, shard
@@ -27,6 +29,8 @@ from astra_py.workloads.dlrm.step_times import StepTimes, dense_step_times, fixe
 from astra_py.workloads.dlrm.training import MicroBatch, dlrm_trace
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from astra_py.config import WorkloadConfig
     from astra_py.hardware import Accelerator
     from astra_py.platforms import PlatformArrays
@@ -44,8 +48,8 @@ class DlrmJob:
     config : the scenario's ``[workload]``, of kind ``"dlrm"``.
     ranks : number of ranks.
     accelerator : what each rank computes with.
-    platform : where the ranks are: who shares a machine, and at which rates they reach each other. Without one, each
-        rank has a machine of its own, and a search for a plan is not possible.
+    platform : where the ranks are: who shares a machine, and at which rates they reach each other. Without one, what
+        depends on that is refused.
     place : the platform's rank of each of the job's; its first ones where None.
     """
 
@@ -116,17 +120,31 @@ class DlrmJob:
             "planner": "by the planner's closed forms",
         }[self.config.sharder]
 
-    @cached_property
-    def memory(self) -> Memory:
-        """What the ranks have for tables."""
-        machines = np.arange(self.ranks, dtype=np.int32)
+    @property
+    def _machines(self) -> NDArray[np.int32]:
+        """i32[ranks]: the machine of each rank."""
         if self.platform is not None:
             place = range(self.ranks) if self.place is None else self.place
             _, number = np.unique(self.platform.rank_machine[list(place)], return_inverse=True)
-            machines = number.astype(np.int32)
+            return number.astype(np.int32)
+        if self.config.host_memory:
+            raise self._without_platform(f"workload.host_memory = {self.config.text('host_memory')!r}")
+        if self.config.plan is None and self.config.sharding == Sharding.TABLE_ROW_WISE:
+            raise self._without_platform("workload.sharding = 'table_row_wise'")
+        return np.arange(self.ranks, dtype=np.int32)
+
+    def _without_platform(self, what: str) -> WorkloadError:
+        return WorkloadError(
+            f"{self.model.source}: {what} depends on who shares a machine, and no platform is given; allowed: with "
+            "one, or with a plan (workload.plan)"
+        )
+
+    @cached_property
+    def memory(self) -> Memory:
+        """What the ranks have for tables."""
         return Memory(
             hbm_bytes=self.accelerator.memory_bytes,
-            machines=machines,
+            machines=self._machines,
             host_bytes=self.config.host_memory,
             optimizer=self.config.embedding_optimizer,
             dense_optimizer=self.config.optimizer,
@@ -141,7 +159,7 @@ class DlrmJob:
         WorkloadError : the job has no platform.
         """
         if self.platform is None:
-            raise WorkloadError(f"{self.model.source}: workload.sharder = 'planner' needs a platform")
+            raise self._without_platform("workload.sharder = 'planner'")
         roofline, efficiency = self._roofline, self.config.memory_efficiency
         return platform_rates(
             self.platform,
@@ -195,6 +213,14 @@ class DlrmJob:
             bucket_bytes=config.bucket,
             step_ps=self.step_ps,
         )
+
+    @property
+    def tables(self) -> Mapping[str, Callable[[], Mapping[str, NDArray[Any]]]]:
+        """What makes the tables ``plan`` and ``plan_ranks`` of the results."""
+        return {
+            "plan": lambda: _columns(plan_table(self.plan)),
+            "plan_ranks": lambda: _columns(rank_table(self.plan, self.memory)),
+        }
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -264,3 +290,7 @@ class DlrmJob:
                 f"{accelerator.memory_bandwidth_Bps / 1e9:g} GB/s"
             )
         return source if self.config.compute_scale == 1 else f"{source}, scaled by {self.config.compute_scale:g}"
+
+
+def _columns(frame: pd.DataFrame) -> dict[str, NDArray[Any]]:
+    return {str(name): frame[name].to_numpy() for name in frame.columns}

@@ -21,7 +21,7 @@ from astra_py.workloads.dlrm.plan_rows import PlanRows
 from astra_py.workloads.dlrm.sharding import TIERS, Sharding
 from astra_py.workloads.dlrm.torchrec import is_printed_plan, rows_of_json, rows_of_printed
 
-__all__ = ["COLUMNS", "PlanFile", "read_plan", "read_plan_file", "write_plan"]
+__all__ = ["COLUMNS", "PlanFile", "parse_plan", "read_plan", "read_plan_file", "write_plan"]
 
 #: Columns of a plan in CSV.
 COLUMNS = ("table", "sharding", "rank", "row_begin", "rows", "dim_begin", "dims", "tier")
@@ -63,26 +63,31 @@ def read_plan_file(path: str | Path, model: DlrmModel, ranks: int) -> PlanFile:
     ------
     WorkloadError : it cannot be read or is no plan of the model's tables on these ranks; with line, or key of JSON.
     """
-    path = Path(path)
+    rows = PlanRows(str(path), model, ranks)
+    form, notes = parse_plan(rows, Path(path))
+    plan = rows.plan()
+    return PlanFile(plan=plan, form=form, notes=(_account(Path(path), plan), *notes))
+
+
+def parse_plan(rows: PlanRows, path: Path) -> tuple[str, list[str]]:
+    """Give a file's shards to ``rows``; returns its form, and what one may not expect.
+
+    Raises
+    ------
+    WorkloadError : it cannot be read, or is not understood.
+    """
     try:
         text = path.read_text("utf-8-sig")
     except OSError as error:
         raise WorkloadError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise WorkloadError(f"{path}: not a plan: UTF-8 text is needed, and byte {error.start} is not") from error
-    rows = PlanRows(str(path), model, ranks)
-    notes: list[str] = []
     if text.lstrip().startswith("{"):
-        form = "json"
-        notes += rows_of_json(rows, _json(path, text))
-    elif is_printed_plan(text):
-        form = "printed"
-        notes += rows_of_printed(rows, text)
-    else:
-        form = "csv"
-        _rows_of_csv(rows, text)
-    plan = rows.plan()
-    return PlanFile(plan=plan, form=form, notes=(_account(path, plan), *notes))
+        return "json", rows_of_json(rows, _json(path, text))
+    if is_printed_plan(text):
+        return "printed", rows_of_printed(rows, text)
+    _rows_of_csv(rows, text)
+    return "csv", []
 
 
 def write_plan(plan: Plan, path: str | Path) -> None:
@@ -201,9 +206,10 @@ def _add_csv(rows: PlanRows, where: str, cells: list[str]) -> None:
     named = zip(("row_begin", "rows", "dim_begin", "dims"), figures, strict=True)
     values = [rows.figure(where, f"table {name!r}: {what}", value) for what, value in named]
     tier_index = rows.tier(where, tier)
-    ranks = range(rows.ranks) if rank == _ALL else (rows.rank(where, name, rank),)
-    for each in ranks:
-        rows.add(where, index, each, values, tier_index)
+    if rank == _ALL:
+        rows.add_everywhere(where, index, tier_index, values)
+    else:
+        rows.add(where, index, rows.rank(where, name, rank), values, tier_index)
 
 
 def _account(path: Path, plan: Plan) -> str:

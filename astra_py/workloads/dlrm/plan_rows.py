@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,11 +40,16 @@ class PlanRows:
     where: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self._everywhere: dict[int, str] = {}
         self._index = {table.name: index for index, table in enumerate(self.model.tables)}
 
     def error(self, where: str, what: str) -> WorkloadError:
         """Make an error about a place in the file."""
         return WorkloadError(f"{self.source}{where}: {what}")
+
+    def name(self, index: int) -> str:
+        """Return the name of a table."""
+        return self.model.tables[index].name
 
     def table(self, where: str, name: object, sharding: object) -> int:
         """Return the number of a table, and note how it is divided.
@@ -111,7 +116,7 @@ class PlanRows:
             raise self.error(where, f"table {name!r} has a shard on rank {rank}; allowed: 0 to {self.ranks - 1}")
         return rank
 
-    def add(self, where: str, index: int, rank: int, cells: Iterable[int], tier: int) -> None:
+    def add(self, where: str, index: int, rank: int, cells: Sequence[int], tier: int) -> None:
         """Add a shard; ``cells`` are its first row, rows, first column and columns."""
         row_begin, rows, dim_begin, dims = cells
         if dim_begin + dims > 2**31 - 1:
@@ -119,11 +124,19 @@ class PlanRows:
         self.shards.append((index, rank, row_begin, rows, dim_begin, dims, tier))
         self.where.append(where)
 
-    def add_replicas(self, where: str, index: int, tier: int) -> None:
-        """Add a whole table on every rank."""
+    def add_everywhere(self, where: str, index: int, tier: int, cells: Sequence[int] | None = None) -> None:
+        """Add a shard on every rank, the whole table where ``cells`` is None.
+
+        Raises
+        ------
+        WorkloadError : there was such a shard of the table before, which would be many more rows than the file has.
+        """
         table = self.model.tables[index]
+        if index in self._everywhere:
+            raise self.error(where, f"table {table.name!r} is on all ranks at {self._everywhere[index]} already")
+        self._everywhere[index] = where
         for rank in range(self.ranks):
-            self.add(where, index, rank, (0, table.rows, 0, table.dim), tier)
+            self.add(where, index, rank, (0, table.rows, 0, table.dim) if cells is None else cells, tier)
 
     def plan(self) -> Plan:
         """Return the plan.

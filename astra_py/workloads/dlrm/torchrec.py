@@ -56,7 +56,7 @@ def rows_of_json(rows: PlanRows, tree: Any) -> list[str]:
         if not isinstance(shards, list):
             raise rows.error(f"{where}.shards", f"{type(shards).__name__}; allowed: a list")
         if not shards and rows.sharding[index] is Sharding.DATA_PARALLEL:
-            rows.add_replicas(where, index, tier)
+            rows.add_everywhere(where, index, tier)
         for number, shard in enumerate(shards):
             _add_json(rows, f"{where}.shards[{number}]", index, shard, tier)
     return _notes(kernels)
@@ -97,7 +97,7 @@ def rows_of_printed(rows: PlanRows, text: str) -> list[str]:
                 _add_printed(rows, where, match, tables)
     for name, (index, tier, where) in tables.items():
         if name not in with_shards and rows.sharding[index] is Sharding.DATA_PARALLEL:
-            rows.add_replicas(where, index, tier)
+            rows.add_everywhere(where, index, tier)
     return _notes(kernels)
 
 
@@ -133,7 +133,7 @@ def _require_keys(rows: PlanRows, where: str, entry: Any, *, needed: tuple[str, 
 
 def _add_json(rows: PlanRows, where: str, index: int, shard: Any, tier: int) -> None:
     _require_keys(rows, where, shard, needed=("rank", "offsets", "sizes"), allowed=("tier",))
-    name = rows.model.tables[index].name
+    name = rows.name(index)
     pairs = []
     for key in ("offsets", "sizes"):
         pair = shard[key]
@@ -142,10 +142,13 @@ def _add_json(rows: PlanRows, where: str, index: int, shard: Any, tier: int) -> 
         pairs.append([rows.figure(where, f"table {name!r}: {key}", value) for value in pair])
     (row_begin, dim_begin), (height, width) = pairs
     own = rows.tier(where, shard["tier"]) if "tier" in shard else tier
-    ranks = range(rows.ranks) if shard["rank"] == _ALL else (rows.rank(where, name, shard["rank"]),)
-    for rank in ranks:
-        if height:  # TorchRec lists ranks that the last rows do not reach
-            rows.add(where, index, rank, (row_begin, height, dim_begin, width), own)
+    cells = (row_begin, height, dim_begin, width)
+    if shard["rank"] == _ALL:
+        rows.add_everywhere(where, index, own, cells)
+        return
+    rank = rows.rank(where, name, shard["rank"])
+    if height:  # TorchRec lists ranks that the last rows do not reach
+        rows.add(where, index, rank, cells, own)
 
 
 def _add_printed(rows: PlanRows, where: str, match: re.Match[str], tables: dict[str, tuple[int, int, str]]) -> None:

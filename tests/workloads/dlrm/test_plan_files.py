@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from astra_py.errors import WorkloadError
+from astra_py.formats import convert, inspect
 from astra_py.scripts.export_torchrec_plan import export_plan, plan_to_dict
 from astra_py.workloads.dlrm import DlrmModel, Memory, Plan, Sharding, Tier, shard
 from astra_py.workloads.dlrm.memory import activation_bytes
@@ -157,6 +158,23 @@ def torchrec_plan() -> Planned:
     )
 
 
+def test_without_the_model_a_plan_is_checked_and_written_in_another_form(tmp_path: Path) -> None:
+    source, target = tmp_path / "plan.csv", tmp_path / "plan.json"
+    source.write_text(CSV)
+    document = inspect(source)
+    assert document.format == "sharding_plan"
+    assert "7 shards of 3 tables on 3 of the job's 3 ranks" in document.summary[0]
+    said = convert(source, target)
+    assert "7 shards of 3 tables" in said[-1]
+    assert same(read_plan(target, SMALL, 3), read(tmp_path, CSV))
+    source.write_text(CSV.replace("600,400", "601,399"))
+    with pytest.raises(WorkloadError, match=r"plan.csv: table 'a': no shard has rows 600"):
+        inspect(source)
+    (tmp_path / "printed.txt").write_text(PRINTED)
+    with pytest.raises(WorkloadError, match=r"printed.txt:7: table 'c' is data parallel, and its size is not in the"):
+        inspect(tmp_path / "printed.txt")
+
+
 def test_a_plan_of_torchrec_through_the_exporter(tmp_path: Path) -> None:
     path = tmp_path / "plan.json"
     export_plan(torchrec_plan(), str(path))
@@ -165,6 +183,15 @@ def test_a_plan_of_torchrec_through_the_exporter(tmp_path: Path) -> None:
     assert same(exported.plan, read(tmp_path, PRINTED))
     assert same(exported.plan, read(tmp_path, CSV.replace("600,0,8,hbm", "600,0,8,host")))
     assert plan_to_dict(torchrec_plan().plan["ebc"]).keys() == {"a", "b"}
+
+
+def test_torchrec_lists_ranks_without_rows(tmp_path: Path) -> None:
+    # three rows on four ranks, in blocks of one
+    a = with_tables(table("a", rows=3))
+    shards = [Shard([min(rank, 3), 0], [int(rank < 3), 8], f"rank:{rank}/cuda:{rank}") for rank in range(4)]
+    path = tmp_path / "plan.json"
+    export_plan({"a": Parameter("row_wise", "fused", [0, 1, 2, 3], Specification(shards))}, str(path))
+    assert read_plan(path, a, 4).rank.tolist() == [0, 1, 2]
 
 
 def test_the_exporter_refuses_what_it_cannot_name() -> None:
@@ -209,6 +236,7 @@ def test_a_printed_plan_says_how_many_ranks_hold_shards(tmp_path: Path) -> None:
         ("12,4,hbm", "12,4", r"plan:5: 7 cells; allowed: 8"),
         ("c,data_parallel,all,0,1000,0,8,hbm\n", "", r"plan: table 'c' has no shard; allowed: each"),
         ("c,data_parallel,all", "c,data_parallel,1", r"'c' is data_parallel and not on rank 0; allowed.* \(at 6\)"),
+        ("c,data", CSV.splitlines()[5] + "\nc,data", r"plan:7: table 'c' is on all ranks at :6 already"),
         ("dims,tier", "dims", r"plan:1: columns are .*allowed: table,sharding"),
         (CSV, "", r"plan:1: columns are ''"),
     ],
@@ -281,13 +309,14 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         write_plan(read(tmp_path, CSV), tmp_path / "plan.txt")
 
 
+@pytest.mark.parametrize("count", [300, pytest.param(10_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "text", [CSV, PRINTED, json.dumps(plan_to_dict(torchrec_plan()))], ids=["csv", "printed", "json"]
 )
-def test_mutated_files_raise_nothing_else(tmp_path: Path, text: str) -> None:
+def test_mutated_files_raise_nothing_else(tmp_path: Path, text: str, count: int) -> None:
     draw = random.Random(1)
     path = tmp_path / "plan"
-    for _ in range(300):
+    for _ in range(count):
         content = bytearray(text.encode())
         for _ in range(draw.randint(1, 4)):
             at = draw.randrange(len(content))

@@ -91,10 +91,11 @@ def test_a_file_that_is_none(tmp_path: Path, old: str, new: str, message: str) -
         read(tmp_path, CSV.replace(old, new, 1))
 
 
-def test_mutated_files_raise_nothing_else(tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_mutated_files_raise_nothing_else(tmp_path: Path, count: int) -> None:
     draw = random.Random(2)
     path = tmp_path / "tables.csv"
-    for _ in range(300):
+    for _ in range(count):
         content = bytearray(CSV.encode())
         for _ in range(draw.randint(1, 4)):
             at = draw.randrange(len(content))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The planner: which way to divide each table, found by trying.
 
-1. *Enumerate.* A family of proposals. Each leaves a table whole unless it costs more than some multiple of a rank's
-   mean load, or fits no memory; then it is divided, by columns, over a machine's ranks or over all ranks, whichever the
-   proposal tries first and can. With or without tables on all ranks, where their all-reduce costs each rank less than
-   their mean share of what they cost elsewhere.
+1. *Enumerate.* Every table in one way; and a family of proposals, each of which leaves a table whole unless it costs
+   more than some share of a rank's mean load, or fits no memory. Then it is divided, by columns, over a machine's ranks
+   or over all ranks, in the first way whose shards cost less than that, or else the cheapest. With or without tables on
+   all ranks, where their all-reduce costs each rank less than their mean share of what they cost elsewhere.
 2. *Place* each proposal's parts longest first, costs being closed forms of the rates at hand.
 3. *Rate* the plans by :func:`~astra_py.workloads.dlrm.sharders.estimate.plan_seconds`, keep the best.
 4. *Improve* the best: of the costliest table on the busiest rank, try every other way, as long as that helps.
@@ -134,8 +134,11 @@ class _Search:
 
     def enumerate(self) -> Iterator[tuple[str, list[Division]]]:
         """Yield titles, and a division of each table."""
-        whole = Division(Sharding.TABLE_WISE)
-        yield _WHOLE, [whole] * len(self.model.tables)
+        tables = range(len(self.model.tables))
+        yield _WHOLE, [Division(Sharding.TABLE_WISE)] * len(tables)
+        for way in (Sharding.TABLE_ROW_WISE, Sharding.ROW_WISE, Sharding.DATA_PARALLEL):
+            if way is not Sharding.TABLE_ROW_WISE or self.has_machines:
+                yield f"every table {way}", [Division(way)] * len(tables)
         for replicated, ways, multiple in product((False, True), _WAYS, _MULTIPLES):
             also = ", small ones data_parallel" if replicated else ""
             title = f"tables above {multiple:g} of the mean load divided, {ways[0]} first{also}"
@@ -166,14 +169,16 @@ class _Search:
         return divisions
 
     def way(self, index: int, ways: Sequence[Sharding], limit: float) -> Division:
-        """Return the first way in which a shard of a table is within cost and memory; else the last one."""
+        """Return the first division of a table whose shards are within cost and memory, else the cheapest that fits."""
+        cheapest, least = Division(ways[-1]), np.inf
         for division in self.divisions(index, ways):
             cost, size = self.option(division)
-            if size[index] <= self.most_bytes and (
-                cost[index] <= limit or division.sharding is not Sharding.COLUMN_WISE
-            ):
-                return division
-        return Division(ways[-1])
+            if size[index] <= self.most_bytes:
+                if cost[index] <= limit:
+                    return division
+                if cost[index] < least:
+                    cheapest, least = division, float(cost[index])
+        return cheapest
 
     def divisions(self, index: int, ways: Sequence[Sharding]) -> Iterator[Division]:
         """Yield the divisions of a table that the ways allow."""
@@ -190,7 +195,8 @@ class _Search:
         if key not in self.tried:
             parts = divide(self.model, self.memory, divisions)
             best = min((proposal.seconds for proposal in self.found), default=np.inf)
-            if float((part_seconds(parts, self.rates) * parts.widths / self.memory.ranks).sum()) > best:
+            share = np.where(parts.is_replicated, 1, parts.widths / self.memory.ranks)
+            if float((part_seconds(parts, self.rates) * share).sum()) > best:
                 self.tried[key] = None
                 return None
             try:
