@@ -72,8 +72,8 @@ class DlrmTraining(Table):
     bucket: Annotated[int | None, QuantityRule(SIZE, least=1, most=parse_size("1TiB"), words={"layer": None})] = (
         parameter(
             "layer",
-            "Bytes of dense gradients that are reduced together, in the order in which they are ready. 'layer': those "
-            "of each layer by themselves.",
+            "Bytes of dense gradients, and of data-parallel tables', that are reduced together, in the order in which "
+            "they are ready. 'layer': those of each layer by themselves, and of such tables of one type together.",
             source="Neo (Mudigere et al., ISCA 2022, section 4); PyTorch's buckets have 25 MiB",
             only=ONLY_DLRM,
         )

@@ -72,7 +72,7 @@ def rank_table(exchanges: Exchanges, memory: Memory) -> pd.DataFrame:
 
     plan = exchanges.plan
     size = memory.plan_bytes(plan)
-    looked_up = plan.moved_bytes(exchanges.samples, plan.dims * plan.element_bytes)
+    looked_up = plan.moved_bytes(plan.lookups_of(exchanges.samples), plan.dims * plan.element_bytes)
     index_out, index_in = _sent_and_received(exchanges.indices())
     forward_out, forward_in = _sent_and_received(exchanges.pooled() + exchanges.sums())
     backward_out, backward_in = _sent_and_received(exchanges.gradients() + exchanges.sum_gradients())

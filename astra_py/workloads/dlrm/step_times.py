@@ -165,10 +165,10 @@ def roofline_times(
     batch = np.full(plan.ranks, model.local_batch) if batch is None else batch
     row_bytes = plan.dims * plan.element_bytes
     update_bytes = row_update_bytes(embedding_optimizer, plan.dims.astype(np.int64), plan.element_bytes)
-    is_replica = plan.is_data_parallel
+    is_replica, looked_up = plan.is_data_parallel, plan.lookups_of(batch)
 
     def memory(moved: I64) -> I64:
-        return _memory_ps(plan, plan.moved_bytes(batch, moved), roofline)
+        return _memory_ps(plan, plan.moved_bytes(looked_up, moved), roofline)
 
     def interaction(factor: int) -> I64:
         def time(samples: int) -> int:

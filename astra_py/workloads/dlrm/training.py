@@ -25,7 +25,7 @@ micro-batches.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -115,14 +115,16 @@ class _Loop:
         self.way = Communication(self.build, model.source, ordering.communication_stream)
         self.all_ranks = np.arange(exchanges.plan.ranks)
         self.layers = {"bottom": model.bottom_layers, "top": model.top_layers}
-        self.has_replicas = bool(exchanges.replicated)
+        self.replicas = [gradient.name for gradient in _replica_gradients(exchanges, bucket_bytes)]
         self.index_dtype = model.dtypes.indices
         self.index_matrix = exchanges.indices()
         self.index_matrix.flags.writeable = False
         self.times = [micro_batch.times for micro_batch in micro_batches]
         self.vectors = _vector_exchanges(micro_batches)
         self.ordering = ordering
-        self.closes = {bucket.gradients[-1].name: bucket for bucket in buckets(_gradients(exchanges), bucket_bytes)}
+        self.closes = {
+            bucket.gradients[-1].name: bucket for bucket in buckets(_gradients(exchanges, bucket_bytes), bucket_bytes)
+        }
         self.step_ps = step_ps
         self.last: Ids | None = None
         self.is_reduced: dict[str, Ids] = {}
@@ -153,7 +155,7 @@ class _Loop:
         for part, times in enumerate(self.times):
             self.compute("embedding.update", part, times.update_ps, iteration, WEIGHT_GRADIENT, gradients[part])
         if self.ordering.is_iteration_whole:
-            self.before_next = list({id(end): end for end in self.is_reduced.values()}.values())
+            self.before_next = _different(self.is_reduced.values())
         return sent
 
     def look_up(self, part: int, iteration: int, indices: list[Ids]) -> list[Ids]:
@@ -163,8 +165,8 @@ class _Loop:
         self.before_next = []
         looked_up = self.compute("embedding.lookup", part, times.lookup_ps, iteration, FORWARD, after)
         ends = self.vectors[part].forward(self.way, self.suffix(part), iteration, looked_up)
-        if self.has_replicas:
-            after = self.stepped(REPLICAS, iteration)
+        if self.replicas:
+            after = self.stepped(REPLICAS, self.replicas, iteration)
             self.compute(f"{REPLICAS}.lookup", part, times.replica_ps, iteration, FORWARD, after)
         return ends
 
@@ -172,15 +174,16 @@ class _Loop:
         """Issue the exchanges of the vectors' gradients, and those of data-parallel tables; the ends of the former."""
         assert self.last is not None
         ends = self.vectors[part].backward(self.way, self.suffix(part), iteration, self.last)
-        if self.has_replicas:
+        if self.replicas:
             self.compute(f"{REPLICAS}.gradient", part, self.times[part].replica_ps, iteration, WEIGHT_GRADIENT)
-            self.reduce(REPLICAS, part, iteration)
+            for name in self.replicas:
+                self.reduce(name, part, iteration)
         return ends
 
     def forward(self, which: str, part: int, iteration: int) -> None:
         """Forward through an MLP."""
         for layer, time in self.layers_of(which, part):
-            after = self.stepped(layer.name, iteration)
+            after = self.stepped(layer.name, [layer.name], iteration)
             self.compute(f"{layer.name}.forward", part, time.forward_ps, iteration, FORWARD, after)
 
     def backward(self, which: str, part: int, iteration: int) -> None:
@@ -202,14 +205,12 @@ class _Loop:
         end = self.way.reduce(bucket, iteration, self.last)
         self.is_reduced.update((gradient.name, end) for gradient in bucket.gradients)
 
-    def stepped(self, name: str, iteration: int) -> list[Ids]:
+    def stepped(self, name: str, gradients: Sequence[str], iteration: int) -> list[Ids]:
         """What the first use of some weights in an iteration waits for; the optimiser's step goes before it."""
-        end = self.is_reduced.pop(name, None)
-        if end is None:
-            return []
-        if name not in self.step_ps:
-            return [end]
-        self.compute(f"{name}.step", 0, self.step_ps[name], iteration, WEIGHT_GRADIENT, [end])
+        ends = _different(self.is_reduced.pop(each) for each in gradients if each in self.is_reduced)
+        if not ends or name not in self.step_ps:
+            return ends
+        self.compute(f"{name}.step", 0, self.step_ps[name], iteration, WEIGHT_GRADIENT, ends)
         return []
 
     def compute(
@@ -242,17 +243,31 @@ class _Loop:
         return f"_{part}" if len(self.times) > 1 else ""
 
 
-def _gradients(exchanges: Exchanges) -> list[Gradient]:
+def _gradients(exchanges: Exchanges, bucket_bytes: int | None) -> list[Gradient]:
     """Gradients that are the same on every rank, in the order in which they become ready."""
     model = exchanges.model
     bottom, top = (
         [Gradient(layer.name, exchanges.dense(layer), model.dtypes.weights) for layer in reversed(layers)]
         for layers in (model.bottom_layers, model.top_layers)
     )
+    return [*top, *_replica_gradients(exchanges, bucket_bytes), *bottom]
+
+
+def _replica_gradients(exchanges: Exchanges, bucket_bytes: int | None) -> list[Gradient]:
+    """Gradients of data-parallel tables: one a table where buckets have a size, else those of one type together."""
     tables = exchanges.replicated
-    dtypes = sorted({table.dtype for table in tables})
-    replicas = [Gradient(REPLICAS, sum(map(exchanges.replica, tables)), "+".join(dtypes))] if tables else []
-    return [*top, *replicas, *bottom]
+    if bucket_bytes is not None:
+        return [Gradient(f"{REPLICAS}.{table.name}", exchanges.replica(table), table.dtype) for table in tables]
+    sizes: dict[str, int] = {}
+    for table in tables:
+        sizes[table.dtype] = sizes.get(table.dtype, 0) + exchanges.replica(table)
+    names = {dtype: REPLICAS if len(sizes) == 1 else f"{REPLICAS}_{dtype}" for dtype in sizes}
+    return [Gradient(names[dtype], size_bytes, dtype) for dtype, size_bytes in sizes.items()]
+
+
+def _different(ends: Iterable[Ids]) -> list[Ids]:
+    """Ends of different collectives: gradients of a bucket have the same."""
+    return list({id(end): end for end in ends}.values())
 
 
 def _vector_exchanges(micro_batches: Sequence[MicroBatch]) -> list[VectorExchange]:

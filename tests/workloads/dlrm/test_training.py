@@ -24,7 +24,7 @@ from astra_py.workloads.dlrm import (
     roofline_times,
     shard_table_wise,
 )
-from dlrm_cases import A100, SMALL, job
+from dlrm_cases import A100, SMALL, job, table, with_tables
 from plan_cases import even_rows, plan_of
 
 RANKS = 3
@@ -255,6 +255,31 @@ def test_a_bucket_is_reduced_with_its_last_gradient_and_waited_for_with_its_firs
     assert not waits(trace, together, "top_0.input_gradient")
     assert waits(trace, "top_0.forward", together, 1, 0)
     assert not waits(trace, "interaction.forward", together, 1, 0)
+
+
+def test_replicas_are_reduced_in_buckets_of_one_type_each() -> None:
+    # 24,000 B of a and 8,000 B of c in FP16, and b of 128,000 B in FP32, named as a layer is
+    tables = (table("a", rows=1500), table("bottom_0", rows=2000, dim=16, dtype="fp32"), table("c", rows=500))
+    exchanges = Exchanges(plan_of(with_tables(*tables), RANKS, [Sharding.DATA_PARALLEL] * 3, []))
+    whole = [MicroBatch(exchanges, times_of(exchanges.plan))]
+
+    def reduced(bucket_bytes: int | None) -> tuple[Trace, list[tuple[str, int | None, str]]]:
+        trace = dlrm_trace(exchanges, whole, iterations=2, bucket_bytes=bucket_bytes)
+        calls = [call for call in trace.calls if call.iteration == 0 and call.name.startswith("replicas")]
+        return trace, [(call.name.removesuffix(".weight_gradient"), call.size_bytes, call.dtype) for call in calls]
+
+    trace, by_type = reduced(None)
+    assert by_type == [("replicas_fp16", 32_000, "fp16"), ("replicas_fp32", 128_000, "fp32")]
+    for name, *_ in by_type:
+        assert waits(trace, "replicas.lookup", f"{name}.weight_gradient >", 1, 0)
+    assert waits(trace, "bottom_0.forward", "bottom_0.weight_gradient >", 1, 0)
+    # the FP32 table and then c each close a bucket, whose next gradient is of another type; bottom_0 is FP32 again
+    _, by_size = reduced(200_000)
+    assert by_size == [
+        ("replicas.a", 24_000, "fp16"),
+        ("replicas.bottom_0", 128_000, "fp32"),
+        ("replicas.c", 8_000, "fp16"),
+    ]
 
 
 def small_trace_of_buckets(bucket_bytes: int) -> Trace:
