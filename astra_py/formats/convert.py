@@ -131,7 +131,9 @@ def _wanted(document: Document, target: Path, to: str | None) -> Format:
     """The format to write."""
     kind = find_format(document.format).kind
     able = [each for name in format_names() if kind in (each := find_format(name)).writes]
-    listed = ", ".join(f"{each.name!r} ({' '.join(each.suffixes)})" for each in able) or "none"
+    if not able:
+        raise ConfigError(f"{document.path}: a {kind} file is only read; no format is written from one")
+    listed = ", ".join(f"{each.name!r} ({' '.join(each.suffixes)})" for each in able)
     if to is not None:
         wanted = find_format(to)
         if wanted not in able:
