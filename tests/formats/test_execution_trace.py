@@ -379,7 +379,7 @@ def test_a_real_dlrm(tmp_path: Path) -> None:
         ),
         (
             {"dtype": "float", "out_msg_nelems": 8},
-            "out_msg_nelems is 8 elements of dtype 'float'; .*did you mean 'Float'",
+            "out_msg_nelems is 8 .* 'float'; .*did you mean 'Float'",
         ),
         ({"dtype": 7, "in_msg_nelems": 8}, "in_msg_nelems is 8 elements of dtype 7; known are"),
         ({"dtype": "Float", "in_msg_nelems": -8}, "in_msg_nelems is -8; allowed is a whole number from 0"),
