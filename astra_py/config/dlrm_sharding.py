@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from astra_py.config.condition import AllOf, Condition
+from astra_py.config.condition import AllOf, AnyOf, Condition
 from astra_py.config.dlrm_training import ONLY_DLRM
 from astra_py.config.rules import Choice, Count, FileRule, QuantityRule
 from astra_py.config.table import Table, parameter
@@ -19,6 +19,13 @@ _ONLY_WITHOUT_PLAN = AllOf(ONLY_DLRM, Condition("plan", "workload.plan = 'none'"
 _ONLY_ONE_WAY = AllOf(
     _ONLY_WITHOUT_PLAN,
     Condition("sharder", "workload.sharder = 'greedy' or 'karmarkar_karp'", lambda sharder: sharder != "planner"),
+)
+_ONLY_COLUMNS = AllOf(
+    _ONLY_WITHOUT_PLAN,
+    AnyOf(
+        Condition("sharder", "(workload.sharder = 'planner'", lambda sharder: sharder == "planner"),
+        Condition("sharding", "workload.sharding = 'column_wise')", lambda sharding: sharding == "column_wise"),
+    ),
 )
 
 
@@ -47,7 +54,7 @@ class DlrmSharding(Table):
         128,
         "Least columns of a column-wise shard.",
         source="TorchRec, torchrec.distributed.planner.constants.MIN_CW_DIM",
-        only=_ONLY_WITHOUT_PLAN,
+        only=_ONLY_COLUMNS,
     )
     host_memory: Annotated[int, QuantityRule(SIZE, least=0, most=parse_size("1000TB"))] = parameter(
         "0B",

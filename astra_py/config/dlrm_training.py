@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from astra_py.config.condition import Condition
+from astra_py.config.condition import AllOf, Condition
 from astra_py.config.rules import Choice, Count, Number, QuantityRule
 from astra_py.config.table import FieldError, Table, parameter
 from astra_py.units import RATE, SIZE, parse_rate, parse_size
@@ -15,6 +15,7 @@ __all__ = ["ONLY_DLRM", "DlrmTraining"]
 ONLY_DLRM = Condition("kind", "workload.kind = 'dlrm'", lambda kind: kind == "dlrm")
 _ONLY_RATED = Condition("kind", "workload.kind = 'dlrm' or 'file'", lambda kind: kind in ("dlrm", "file"))
 _ONLY_GLOBAL = Condition("global_batch", "a workload.global_batch", lambda batch: batch is not None)
+_ONLY_HOST = AllOf(ONLY_DLRM, Condition("host_memory", "a workload.host_memory", lambda memory: memory > 0))
 _MAD_MAX = "MAD-Max (Hsia et al., ISCA 2024), fitted to Neo's measurements on ZionEX with A100s"
 _MOST_SAMPLES = 2**20
 
@@ -115,7 +116,7 @@ class DlrmTraining(Table):
         "A rank's share of its host's memory bandwidth, for shards that are kept there. Lookups in them are no faster "
         "than the accelerator's PCIe link.",
         source="ZionEX: 200 GB/s for 8 accelerators (Neo, ISCA 2022, table of a node)",
-        only=ONLY_DLRM,
+        only=_ONLY_HOST,
     )
 
     def check(self) -> None:  # noqa: D102  (as the base)

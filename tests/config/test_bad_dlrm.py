@@ -58,6 +58,16 @@ BAD = {
     "bucket of nothing": ((DLRM, PRESET, "workload.bucket=0B"), "workload.bucket: '0B'", "'layer' or a size"),
     "optimizer unknown": ((DLRM, PRESET, "workload.optimizer=adamw"), "'adamw'", "did you mean 'adam'?"),
     "unit of a rate": ((DLRM, PRESET, "workload.host_memory_bandwidth=25"), "host_memory_bandwidth: 25", "a rate"),
+    "rate of no host memory": (
+        (DLRM, PRESET, "workload.host_memory_bandwidth=1GB/s"),
+        "workload.host_memory_bandwidth: '8Gbps' would mean nothing",
+        "a workload.host_memory",
+    ),
+    "least columns of whole tables": (
+        (DLRM, PRESET, "workload.sharding=row_wise", "workload.min_shard_dim=64"),
+        "workload.min_shard_dim: 64 would mean nothing",
+        "workload.sharding = 'column_wise'",
+    ),
     "unknown key": ((DLRM, PRESET, "workload.local_bach=3"), "workload.local_bach", "mean 'workload.local_batch'?"),
 }
 

@@ -268,10 +268,13 @@ class DlrmJob:
         """Refuse what decides times where the model's file has them."""
         if self.model.times is None:
             return
+        is_planned = self.config.plan is None and self.config.sharder == "planner"  # by rates of memory
+        rates = ("flops_efficiency",) if is_planned else ("flops_efficiency", "memory_efficiency")
         for key, value, default in (
             ("optimizer", self.config.optimizer, "none"),
             ("embedding_optimizer", self.config.embedding_optimizer, "one_pass"),
             ("interaction_time", self.config.interaction_time, "roofline"),
+            *((key, getattr(self.config, key), type(self.config).model_fields[key].default) for key in rates),
         ):
             if value != default:
                 raise ConfigError(

@@ -25,6 +25,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from astra_py.errors import ConfigError
 from astra_py.workloads.dlrm.dtypes import DTYPE_BYTES
 from astra_py.workloads.dlrm.model import ComputeTimes, DenseLayer, DlrmModel, LayerTimes
 from astra_py.workloads.dlrm.optimizers import dense_step_bytes, row_update_bytes
@@ -162,6 +163,10 @@ def roofline_times(
     """
     model = plan.model
     compute = model.dtypes.compute
+    try:
+        roofline.accelerator.peak_flops(compute)
+    except ConfigError as error:
+        raise ConfigError(f"{model.source}: dtypes.compute: {error}") from None
     batch = np.full(plan.ranks, model.local_batch) if batch is None else batch
     row_bytes = plan.dims * plan.element_bytes
     update_bytes = row_update_bytes(embedding_optimizer, plan.dims.astype(np.int64), plan.element_bytes)

@@ -101,8 +101,11 @@ def test_an_update_of_tables_takes_its_memorys_time() -> None:
     assert twice.lookup_ps.tolist() == once.lookup_ps.tolist()
 
 
-@pytest.mark.parametrize("wanted", [{"optimizer": "sgd"}, {"embedding_optimizer": "adam"}])
+@pytest.mark.parametrize(
+    "wanted",
+    [{"optimizer": "sgd"}, {"embedding_optimizer": "adam"}, {"flops_efficiency": 0.5}, {"memory_efficiency": 0.5}],
+)
 def test_fixed_times_have_their_optimizer_in_them(wanted: dict[str, Any]) -> None:
     key, value = next(iter(wanted.items()))
-    with pytest.raises(ConfigError, match=f"workload.{key} = '{value}' would mean nothing: preset astra2020 fixes"):
+    with pytest.raises(ConfigError, match=f"workload.{key} = {value!r} would mean nothing: preset astra2020 fixes"):
         _ = job(16, preset="astra2020", **wanted).trace

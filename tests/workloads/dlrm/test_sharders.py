@@ -226,6 +226,15 @@ def test_differencing_moves_and_exchanges_until_all_fit() -> None:
     assert limited.rank[1] != limited.rank[2]
 
 
+def test_machines_of_fewer_ranks_get_less() -> None:
+    """A job on ranks of three machines, 1, 4 and 2 of each: seven equal tables by rows are even over ranks."""
+    model = with_tables(*(table(f"t{i}", rows=4000) for i in range(7)))
+    where = Memory(hbm_bytes=PLENTY, machines=np.array([0, 1, 1, 1, 1, 2, 2], dtype=np.int32))
+    plan = shard(model, where, sharding=Sharding.TABLE_ROW_WISE)
+    assert np.bincount(where.machines[plan.rank], minlength=3).tolist() == [1, 4 * 4, 2 * 2]
+    assert plan.per_rank(plan.rows).tolist() == [4000] * 7
+
+
 def test_memory_counts_the_optimisers_state_and_replicas_gradients() -> None:
     # table a: 1,000 rows x 8 columns of 2 bytes
     a = with_tables(table("a"))

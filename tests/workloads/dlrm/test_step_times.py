@@ -166,3 +166,6 @@ def test_a_part_of_a_fixed_batch_takes_its_share() -> None:
 def test_an_accelerator_without_the_type_is_an_error() -> None:
     with pytest.raises(ConfigError, match="A100-40 has no peak for type 'fp8'"):
         IDEAL.time_ps(1, 0, "fp8")
+    model = replace(SMALL, dtypes=replace(SMALL.dtypes, compute="fp8"))
+    with pytest.raises(ConfigError, match=r"small\.toml: dtypes\.compute: A100-40 has no peak for type 'fp8'"):
+        roofline_times(shard_table_wise(model, 2, 2**40), IDEAL)

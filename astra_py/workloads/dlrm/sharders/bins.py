@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -96,21 +97,27 @@ class Bins:
             )
 
     def put_on_machines(self) -> None:
-        """Put each part that goes over a machine to the one with the least cost so far that has room, costliest first.
+        """Put each part that goes over a machine to the one whose ranks have the least cost so far, costliest first.
+
+        Of those that have room; where several have the least, to the one with most ranks.
 
         Raises
         ------
         NoRoomError : none has room.
         """
         left = [min(self.left[rank] for rank in members) for members in self._members]
-        queue = [(0, machine) for machine in range(len(left))]  # (cost so far, machine), a heap
+        sizes = [len(members) for members in self._members]
+        # a heap of (cost of a rank so far in equal whole units, less ranks, machine): a part weighs less on more ranks
+        queue = [(0, -sizes[machine], machine) for machine in range(len(left))]
+        heapq.heapify(queue)
+        unit = math.lcm(*sizes)
         for part in self.of_scope(Scope.MACHINE):
             size, full = self._size[part], []
-            while queue and not self._fits_machine(part, left, queue[0][1]):
+            while queue and not self._fits_machine(part, left, queue[0][2]):
                 full.append(heapq.heappop(queue))
             if not queue:
                 raise self.no_room(part, max(self.host_left if self._host[part] else left))
-            load, machine = heapq.heappop(queue)
+            load, _, machine = heapq.heappop(queue)
             members = self._members[machine]
             self.place[part] = machine
             if self._host[part]:
@@ -121,7 +128,7 @@ class Bins:
                 self.loads[rank] += self.costs[part] // len(members)
                 if not self._host[part]:
                     self.left[rank] -= size
-            for entry in (*full, (load + self.costs[part], machine)):
+            for entry in (*full, (load + self.costs[part] * (unit // len(members)), -len(members), machine)):
                 heapq.heappush(queue, entry)
 
     def no_room(self, part: int, most_left: int) -> NoRoomError:
