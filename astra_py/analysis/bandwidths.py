@@ -41,7 +41,7 @@ def bandwidth_table(
     sizes : each rank's buffer, in bytes; the whole array for all_gather and reduce_scatter.
     kinds : collectives.
     ranks : how many ranks take part, from rank 0 on; all of them where None.
-    engine : ``"analytic"``, or ``"packet"`` for every packet.
+    engine : ``"analytic"``, ``"flow"``, or ``"packet"`` for every packet.
     tell : called with a line for each collective before it runs.
 
     Returns

@@ -34,7 +34,7 @@ def bandwidth(
         str | None,
         typer.Option(help="How many ranks, from rank 0 on, such as 8,64; all without it.", show_default=False),
     ] = None,
-    engine: Annotated[str, typer.Option(help="analytic or packet.")] = "analytic",
+    engine: Annotated[str, typer.Option(help="analytic, flow or packet.")] = "analytic",
     out: Annotated[Path | None, typer.Option(help="Write the table there as CSV.", show_default=False)] = None,
     is_overwritten: Annotated[bool, typer.Option("--overwrite", help="Write to --out whatever is there.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a row.")] = False,
@@ -45,6 +45,8 @@ def bandwidth(
 
     if out is not None and out.exists() and not is_overwritten:
         raise ConfigError(f"--out {out}: it exists; allowed: a path that does not, or --overwrite")
+    if is_overwritten and out is None:
+        raise ConfigError("--overwrite: there is no --out that it would allow to replace")
     source, changes = _source(list(overrides or []))
     table = bandwidth_table(
         source,

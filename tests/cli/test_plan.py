@@ -61,6 +61,7 @@ def test_ranks_as_json(capsys: pytest.CaptureFixture[str]) -> None:
         (["plan", "--overwrite"], "there is no --out that it would allow to replace"),
         (["plan", "--out", "plan.txt"], "ends in .csv or .json, not in '.txt'"),
         (["plan", "workload.sharder=greed"], "did you mean 'greedy'"),
+        (["bandwidth", "--overwrite"], "there is no --out that it would allow to replace"),
         (["bandwidth", "--ranks", "8,x"], "--ranks '8,x'; allowed: whole numbers with commas"),
         (["bandwidth", "--sizes", "1"], "has no unit"),
     ],
