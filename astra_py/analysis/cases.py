@@ -101,7 +101,7 @@ def make_cases(
     for engine in engines:
         if engine not in ENGINES:
             raise ConfigError(
-                f"engines: unknown engine {engine!r}{did_you_mean(engine, ENGINES)} Allowed: {', '.join(ENGINES)}"
+                f"engines: unknown engine {engine!r}; allowed: {', '.join(ENGINES)}{did_you_mean(engine, ENGINES)}"
             )
     for change in (*overrides, *(change for _, changes in variants for change in changes)):
         if change.partition("=")[0].strip() == "engine":

@@ -43,7 +43,8 @@ def compare(
     collective : a kind, to compare it alone in place of the scenario's workload.
     sizes : of that collective, in bytes; a barrier has none.
     group : the ranks that take part in it; all of them where None, and 0 and 1 in a sendrecv.
-    reference : a log of that collective, to compare with: columns ``size_bytes`` and ``time_us``.
+    reference : a log of that collective, to compare with: columns ``size_bytes`` and ``time_us``; where its attribute
+        (``attrs``) ``collective`` says of which kind it is, it has to be that one.
     tolerance : largest difference allowed, as a share: 0.05 is 5 %. It raises nothing; see
         :attr:`Comparison.is_within_tolerance`.
     observe : called with what is run, to be told how far it is; see :data:`~astra_py.analysis.cases.Observe`.
@@ -74,6 +75,12 @@ def compare(
             raise ConfigError(f"reference has no column {missing_columns[0]!r}; allowed: size_bytes and time_us")
         if reference["size_bytes"].duplicated().any():
             raise ConfigError("reference has a size twice; allowed: one row a size")
+        # a log that names its program, as newer ones do, has no times of anything else
+        logged = reference.attrs.get("collective")
+        if logged and logged != collective:
+            raise ConfigError(
+                f"reference: it is a log of {logged}, not of {collective}; allowed: collective = {logged!r}"
+            )
     if sizes is not None and not len(sizes):
         raise ConfigError("sizes: there is none; allowed: one or more")
     cases = make_cases(source, overrides, engines, variants_of(vary, variants), collective, list(sizes or []), group)

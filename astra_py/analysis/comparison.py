@@ -10,15 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from astra_py.analysis.cases import unobserved
-from astra_py.analysis.comparison_text import markdown, plain_rows, report
+from astra_py.analysis.comparison_text import markdown, plain_rows, report, row_names
 from astra_py.analysis.explain import explain
 from astra_py.analysis.stretches import Part
 from astra_py.analysis.times import times_table
 from astra_py.analysis.why import stretch_rows, to_frame, why_rows
+from astra_py.analysis.why_plot import plot_parts
 from astra_py.errors import ConfigError
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
     from astra_py.analysis.cases import Case, Observe
     from astra_py.results.result import Result
@@ -54,13 +56,24 @@ class Comparison:
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """What a user may not expect of the runs, a sentence each, with the label of the first one that it is of."""
+        """What a user may not expect: of the runs, with the label of the first one that it is of, and of the log."""
         told: dict[str, str] = {}
         for case in self.cases:
             for run in case.runs:
                 for warning in run.warnings:
                     told.setdefault(warning, case.label)
-        return tuple(f"{label}: {warning}" for warning, label in told.items())
+        return (*(f"{label}: {warning}" for warning, label in told.items()), *self._not_measured)
+
+    @cached_property
+    def _not_measured(self) -> tuple[str, ...]:
+        """A sentence on the sizes that are run, and that the log has no time of: no tolerance holds for them."""
+        if self._reference is None:
+            return ()
+        rows = self.collectives
+        sizes = sorted(set(rows["size_bytes"][rows[f"{MEASURED}_us"].isna()].tolist()))
+        if not sizes:
+            return ()
+        return (f"{MEASURED}: the log has no time of {', '.join(f'{size:,} B' for size in sizes)}",)
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -166,6 +179,26 @@ class Comparison:
         return to_frame(self._explained[1])
 
     @cached_property
+    def queueing(self) -> pd.DataFrame:
+        """Queueing by link: one row a link at which a critical path queued, of each collective the longest first.
+
+        Columns: variant, run, collective, job, iteration, name, number, link, ``queueing_us``; of one collective they
+        add up to the queueing of :attr:`why`.
+        """
+        import pandas as pd
+
+        place = ["variant", "run", "collective", "job", "iteration", "name", "number"]
+        link = ["variant", "run", "collective", "link"]
+        if not len(self.stretches):
+            return pd.DataFrame(columns=[*place, "link", "queueing_us"])
+        queues = self.stretches[self.stretches["part"] == Part.QUEUEING]
+        time_ps = (queues["end_ps"] - queues["start_ps"]).groupby([queues[key] for key in link]).sum()
+        found = (time_ps / 1e6).rename("queueing_us").reset_index()
+        table = self.why[place].reset_index().merge(found, on=link[:3])
+        table = table.sort_values(["index", "queueing_us"], ascending=[True, False], ignore_index=True)
+        return table.drop(columns="index")
+
+    @cached_property
     def gaps(self) -> pd.DataFrame:
         """How the parts of each variant's packet run differ from the first one's, collective by collective, in us."""
         import pandas as pd
@@ -207,29 +240,45 @@ class Comparison:
         """What was compared as text; with a bar and a sentence for each collective of a packet run."""
         return report(self, has_why=has_why)
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """A stacked bar of the parts of each row of :attr:`why`, on axes of matplotlib.
+
+        Parameters
+        ----------
+        ax : where to draw; new axes where None.
+
+        Raises
+        ------
+        ConfigError : no packet run is compared, or matplotlib is not installed.
+        """
+        return plot_parts(self.why, row_names(self), ax)
+
     def to_markdown(self, *, has_why: bool = True) -> str:
         """The tables as Markdown."""
         return markdown(self, has_why=has_why)
 
     def to_json(self, *, has_why: bool = True) -> str:
-        """Everything as one JSON object: labels, table, why, gaps, tolerance, whether all is within it."""
+        """Everything as one JSON object: labels, table, why, queueing, gaps, tolerance, whether all is within it."""
+        is_explained = has_why and self.has_packet
         content = {
             "labels": list(self.labels),
             "table": plain_rows(self.table),
-            "why": plain_rows(self.why) if has_why and self.has_packet else [],
-            "gaps": plain_rows(self.gaps) if has_why and self.has_packet else [],
+            "why": plain_rows(self.why) if is_explained else [],
+            "queueing": plain_rows(self.queueing) if is_explained else [],
+            "gaps": plain_rows(self.gaps) if is_explained else [],
             "tolerance": self.tolerance,
             "is_within_tolerance": self.is_within_tolerance,
         }
         return json.dumps(content, allow_nan=False)
 
     def save(self, folder: str | Path, *, has_why: bool = True) -> Path:
-        """Write ``table.csv``, ``why.csv``, ``stretches.csv`` and ``comparison.md`` into a folder; gives its path."""
+        """Write the tables as CSV, and ``comparison.md``, into a folder; gives its path."""
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         self.table.to_csv(path / "table.csv", index=False)
         if has_why and self.has_packet:
             self.why.to_csv(path / "why.csv", index=False)
+            self.queueing.to_csv(path / "queueing.csv", index=False)
             self.stretches.to_csv(path / "stretches.csv", index=False)
         (path / "comparison.md").write_text(self.to_markdown(has_why=has_why) + "\n", encoding="utf-8")
         return path

@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
     from astra_py.analysis.comparison import Comparison
 
-__all__ = ["markdown", "plain_rows", "report"]
+__all__ = ["markdown", "plain_rows", "report", "row_names"]
 
 _Cells = tuple[list[str], list[list[str]]]
 
 
 def report(comparison: Comparison, *, has_why: bool) -> str:
-    """The tables, then a sentence and a bar for each collective of a packet run, then what a tolerance says."""
+    """The tables, then the parts of each collective of a packet run as a table, a sentence and a bar, then the gate."""
     lines: list[str] = []
     for cells in _levels(comparison).values():
         lines += [*grid(*cells), ""]
     if has_why and comparison.has_packet:
         rows = plain_rows(comparison.why)
+        lines += [*grid(*_why_cells(comparison, rows)), ""]
         for row in rows:
-            where = f"[{row['variant']}] " if row["variant"] else ""
-            lines += [where + sentence(row), f"  |{stacked_bar(row)}|"]
+            lines += [_sentence(row), f"  |{stacked_bar(row)}|"]
         lines += ["", legend(rows), ""]
         for title, cells in _gaps(comparison).items():
             lines += [title, "", *grid(*cells), ""]
@@ -40,13 +40,18 @@ def report(comparison: Comparison, *, has_why: bool) -> str:
 
 
 def markdown(comparison: Comparison, *, has_why: bool) -> str:
-    """The same as tables of Markdown, and a list of sentences."""
+    """The same as tables of Markdown, with one of queueing by link, and a list of sentences and bars."""
     lines: list[str] = []
     for level, cells in _levels(comparison).items():
         lines += [f"### {level}s", "", *_markdown_table(*cells), ""]
     if has_why and comparison.has_packet:
         rows = plain_rows(comparison.why)
-        lines += ["### why", "", *_markdown_table(*_why_cells(rows)), "", *(f"- {sentence(row)}" for row in rows), ""]
+        lines += ["### why", "", *_markdown_table(*_why_cells(comparison, rows)), ""]
+        for row in rows:
+            lines += [f"- {_sentence(row)}", f"  `|{stacked_bar(row)}|`"]
+        lines += ["", f"`{legend(rows)}`", ""]
+        if len(comparison.queueing):
+            lines += ["### queueing by link", "", *_markdown_table(*_queueing_cells(comparison)), ""]
         for title, cells in _gaps(comparison).items():
             lines += [f"### {title}", "", *_markdown_table(*cells), ""]
     return "\n".join([*lines, comparison.verdict])
@@ -84,17 +89,41 @@ def _cells(comparison: Comparison, table: pd.DataFrame) -> _Cells:
     return header, rows
 
 
-def _why_cells(rows: Sequence[Mapping[str, Any]]) -> _Cells:
-    """The times of each collective: of the engines, then of its parts."""
+def row_names(comparison: Comparison) -> list[str]:
+    """What each row of :attr:`Comparison.why` is of."""
+    return [_who(comparison, row) for row in plain_rows(comparison.why)]
+
+
+def _sentence(row: Mapping[str, Any]) -> str:
+    return (f"[{row['variant']}] " if row["variant"] else "") + sentence(row)
+
+
+def _why_cells(comparison: Comparison, rows: Sequence[Mapping[str, Any]]) -> _Cells:
+    """The times of each collective: of the engines, then of the parts that occur, and of what is unexplained."""
     others = [name for name in rows[0] if name.endswith("_difference_us")] if rows else []
     engines = [name for other in others for name in (other.replace("_difference_us", "_us"), other)]
-    times = ["packet_us", *engines, *(f"{part}_us" for part in Part)]
+    parts = [part for part in Part if part == Part.UNEXPLAINED or any(row[f"{part}_us"] for row in rows)]
+    times = ["packet_us", *engines, *(f"{part}_us" for part in parts)]
     header = ["collective", *(name.removesuffix("_us").replace("_", " ") + " us" for name in times)]
+    has_queues = Part.QUEUEING in parts
     cells = []
     for row in rows:
-        who = " ".join(filter(None, (f"{row['name']} of {row['size_bytes']:,} B", row["algorithm"], row["variant"])))
-        cells.append([who, *(_figure(row[name]) for name in times)])
-    return header, cells
+        where = [row["longest_queue"]] if has_queues else []
+        cells.append([_who(comparison, row), *(_figure(row[name]) for name in times), *where])
+    return [*header, *(["longest queue"] if has_queues else [])], cells
+
+
+def _queueing_cells(comparison: Comparison) -> _Cells:
+    """What :attr:`Comparison.queueing` has."""
+    cells = [
+        [_who(comparison, row), row["link"], _figure(row["queueing_us"])] for row in plain_rows(comparison.queueing)
+    ]
+    return ["collective", "link", "queueing us"], cells
+
+
+def _who(comparison: Comparison, row: Mapping[str, Any]) -> str:
+    """Which collective of which variant a row of the parts is of."""
+    return ", ".join(filter(None, (_title(comparison, {**row, "phase": ""}), row["variant"])))
 
 
 def _gaps(comparison: Comparison) -> dict[str, _Cells]:

@@ -71,7 +71,8 @@ def compare(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Folder to write table.csv, why.csv, stretches.csv and comparison.md to.", show_default=False
+            help="Folder to write table.csv, why.csv, queueing.csv, stretches.csv and comparison.md to.",
+            show_default=False,
         ),
     ] = None,
     has_no_why: Annotated[bool, typer.Option("--no-why", help="Do not follow the frames of packet runs.")] = False,
@@ -86,6 +87,8 @@ def compare(
         raise ConfigError(f"--out {out}: is there already; allowed: a folder that is absent or empty")
     given = list(arguments or [])
     has_file = bool(given) and ("=" not in given[0] or Path(given[0]).is_file())
+    if log is not None and collective is None:
+        raise ConfigError(f"--log {log}: a log is of one collective; allowed: with --collective KIND")
     if not has_file and collective is None:
         raise ConfigError("a scenario file is missing; allowed: SCENARIO [key.path=value]..., or --collective KIND")
     measured = None if log is None else _measured(log, is_quiet=is_quiet)

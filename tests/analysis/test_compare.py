@@ -58,6 +58,34 @@ def test_stretches_are_the_paths(ring):
         assert length == ring.why[ring.why["run"] == run]["time_ps"].item()
 
 
+def test_queueing_is_told_by_link(tmp_path):
+    given = ["collective.gather=direct", "transport.congestion_control=none"]
+    pair = ap.compare({}, "platform.ranks=4", *given, engines=["packet"], collective="gather", sizes=[2**17, 2**18])
+    # three senders of one port: all the queueing there
+    assert list(pair.queueing["run"]) == [0, 1]
+    assert list(pair.queueing["link"]) == ["switch0 -> rank0"] * 2
+    assert list(pair.queueing["queueing_us"]) == pytest.approx(list(pair.why["queueing_us"]))
+    spine = ["platform.kind=leaf_spine", "platform.ranks=8", "platform.ranks_per_leaf=4", "platform.oversubscription=4"]
+    given[0] = "collective.all_reduce=direct"
+    many = ap.compare({}, *spine, *given, engines=["packet"], collective="all_reduce", sizes=[2**20])
+    assert len(many.queueing) > 1
+    assert many.queueing["queueing_us"].is_monotonic_decreasing
+    assert many.queueing["queueing_us"].sum() == pytest.approx(many.why["queueing_us"].item())
+    assert many.queueing["link"].iloc[0] == many.why["longest_queue"].item()
+    assert many.queueing["queueing_us"].iloc[0] == pytest.approx(many.why["longest_queue_us"].item())
+    assert json.loads(many.to_json())["queueing"] == many.queueing.to_dict("records")
+    assert "### queueing by link" in many.to_markdown()
+    assert "longest queue" in many.report()
+    written = pd.read_csv(many.save(tmp_path / "out") / "queueing.csv", keep_default_na=False)
+    pd.testing.assert_frame_equal(written, many.queueing, check_dtype=False)
+
+
+def test_without_a_queue_there_is_no_queueing():
+    alone = ap.compare({}, "platform.ranks=2", engines=["packet"], collective="sendrecv", sizes=[2**13])
+    assert not len(alone.queueing)
+    assert "queueing" not in alone.to_markdown()
+
+
 def test_a_tolerance_is_a_share_of_the_first_column(ring):
     largest = ring.collectives["analytic_difference"].abs().max()
     assert ring.is_within_tolerance
@@ -177,10 +205,33 @@ def test_groups_are_of_single_collectives():
     assert list(ap.compare({}, *RING, engines=["packet"], collective="barrier").collectives["size_bytes"]) == [0]
 
 
+def test_parts_are_drawn_as_stacked_bars(ring):
+    pytest.importorskip("matplotlib").use("Agg")
+    ax = ring.plot()
+    assert [label.get_text() for label in ax.get_yticklabels()] == [
+        "all_reduce of 8192 B: all_reduce, iteration 0",
+        "all_reduce of 1048576 B: all_reduce, iteration 0",
+    ]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "payload",
+        "headers",
+        "propagation",
+        "switching",
+    ]
+    # each begins where the one before ends, and the last one ends at the collective's time
+    for bars in zip(*ax.containers, strict=True):
+        edges = [0.0, *(bar.get_x() + bar.get_width() for bar in bars)]
+        assert [bar.get_x() for bar in bars] == pytest.approx(edges[:-1])
+    assert [bar.get_x() + bar.get_width() for bar in ax.containers[-1]] == pytest.approx(list(ring.why["packet_us"]))
+    assert ring.plot(ax) is ax
+
+
 def test_without_packets_there_is_no_why():
     alone = ap.compare({}, *RING, engines=["analytic"], collective="all_reduce", sizes=[1024])
     with pytest.raises(ConfigError, match="no packet run"):
         _ = alone.why
+    with pytest.raises(ConfigError, match="no packet run"):
+        alone.plot()
     assert "columns compared" in alone.report()
 
 

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from analysis_cases import EXACT, explained, parts_of, time_of
 from astra_py.analysis.stretches import Part
+from astra_py.collectives.registry import algorithm_names
+from astra_py.workloads.calls import COLLECTIVE_KINDS
 
 MESSAGE = (*EXACT, "platform.ranks=2", "platform.link_rate=100Gbps", "platform.link_delay=500ns")
 
@@ -37,6 +39,21 @@ def test_flat_collectives_are_explained_to_the_picosecond(kind, algorithm, ranks
     assert parts[Part.UNEXPLAINED] == 0
     assert sum(parts.values()) == time_of(explanation)
     assert explanation.stretches[0][0].start_ps == 0
+
+
+#: Two machines of four, so that algorithms of two levels have both; rings and rails through switches.
+MACHINES = ("platform.kind=zionex", "platform.nodes=2", "platform.accelerators_per_node=4")
+EIGHT = ("platform.ranks=8",)
+ALGORITHMS = [(kind, name) for kind in COLLECTIVE_KINDS if kind != "sendrecv" for name in algorithm_names(kind)]
+
+
+@pytest.mark.parametrize("platform", [EIGHT, MACHINES], ids=["switch", "machines"])
+@pytest.mark.parametrize(("kind", "algorithm"), ALGORITHMS)
+def test_every_algorithm_is_explained_to_the_picosecond(kind, algorithm, platform):
+    size = 0 if kind == "barrier" else 100_003
+    explanation = explained(kind, size, *EXACT, *platform, f"collective.{kind}={algorithm}")
+    assert parts_of(explanation)[Part.UNEXPLAINED] == 0
+    assert sum(parts_of(explanation).values()) == time_of(explanation) > 0
 
 
 @settings(max_examples=8)

@@ -4,6 +4,7 @@
 import csv
 import io
 import json
+import re
 
 import pytest
 
@@ -27,7 +28,13 @@ def test_a_collective_is_compared_and_explained(capsys):
     assert "analytic us" in out
     assert "platform.link_delay moves it." in out
     assert out.count("  |") == 1
-    assert "# payload" in out
+    # the parts that occur as a table, too
+    (header,) = [line for line in out.splitlines() if line.startswith("collective ")]
+    columns = re.sub(" us\\b", ",", header).split(",")
+    engines = ["packet", "analytic", "analytic difference"]
+    parts = ["payload", "headers", "propagation", "switching", "unexplained"]
+    assert [column.strip() for column in columns[1:]] == [*engines[1:], *parts, ""]
+    assert columns[0].split() == ["collective", "packet"]
 
 
 def test_a_tolerance_that_is_not_met_is_exit_code_1(capsys):
@@ -47,6 +54,7 @@ def test_formats(capsys, tmp_path):
     assert {path.name for path in (tmp_path / "o").iterdir()} == {
         "table.csv",
         "why.csv",
+        "queueing.csv",
         "stretches.csv",
         "comparison.md",
     }
@@ -101,6 +109,37 @@ def test_a_log_that_is_none_is_refused(capsys, tmp_path):
     assert "notes.txt" in err
 
 
+def test_a_log_of_another_collective_is_refused(capsys, tmp_path):
+    log = tmp_path / "reduce_scatter.log"
+    log.write_text("# Collective test starting: reduce_scatter_perf\n" + LOG)
+    given = ["--log", str(log), "platform.ranks=4", "--no-why", "--engines", "analytic"]
+    code, out, err = run(capsys, "--collective", "all_reduce", *given)
+    assert (code, out) == (2, "")
+    assert "a log of reduce_scatter, not of all_reduce" in err
+    assert run(capsys, "--collective", "reduce_scatter", *given)[0] == 0
+
+
+def test_sizes_that_a_log_does_not_have_are_told(capsys, tmp_path):
+    log = tmp_path / "all_reduce.log"
+    log.write_text(LOG)
+    given = ["--collective", "all_reduce", "--log", str(log), "platform.ranks=2", "--engines", "analytic"]
+    _, _, err = run(capsys, *given, "--sizes", "8KiB,1GiB,1KiB", "--tolerance", "99%")
+    assert "warning: measured: the log has no time of 1,024 B, 1,073,741,824 B" in err
+    assert "has no time of" not in run(capsys, *given)[2]
+
+
+def test_sizes_of_a_log_in_gib_are_powers_of_two(capsys, tmp_path):
+    log = tmp_path / "all_reduce.log"
+    log.write_text(LOG.replace("1048576        262144", f"{2**33}    {2**31}"))
+    given = ["--collective", "all_reduce", "--log", str(log), "platform.ranks=2", "--engines", "analytic", "--quiet"]
+    _, out, _ = run(capsys, *given, "--sizes", "8GiB", "--format", "json")
+    (row,) = [row for row in json.loads(out)["table"] if row["level"] == "collective"]
+    assert (row["size_bytes"], row["measured_us"]) == (2**33, 200.0)
+    _, out, _ = run(capsys, *given, "--sizes", "8GB", "--format", "json")
+    (row,) = [row for row in json.loads(out)["table"] if row["level"] == "collective"]
+    assert (row["size_bytes"], row["measured_us"]) == (8 * 10**9, None)
+
+
 def test_variants(capsys):
     _, out, _ = run(capsys, *RING, "--engines", "packet", "--vary", "collective.all_reduce=ring,direct", "--no-why")
     assert "packet, collective.all_reduce=direct us" in out
@@ -121,9 +160,13 @@ def test_a_job(capsys):
         ([*RING, "--tolerance", "five"], "a share such as 5%"),
         ([*RING, "--vary", "transport.window"], "allowed: key.path=V1,V2"),
         ([*RING, "--vary", "seed=1", "--vary", "seed=2"], "given twice"),
-        ([*RING, "--engines", "packet,flw"], "unknown engine 'flw'"),
+        (
+            [*RING, "--engines", "packet,flw"],
+            "unknown engine 'flw'; allowed: packet, flow, analytic; did you mean 'flow'?",
+        ),
         (["--collective", "all_reduce"], "collective is given without sizes"),
         (["nowhere.toml"], "nowhere.toml"),
+        (["--log", "nccl.log"], "--log nccl.log: a log is of one collective; allowed: with --collective KIND"),
     ],
 )
 def test_usage_errors_exit_2(capsys, arguments, message):
