@@ -20,6 +20,7 @@ from astra_py.workloads.flow_job import flow_trace
 from astra_py.workloads.flows import FlowList
 from astra_py.workloads.registry import Job, workload
 from astra_py.workloads.scaling import scaled
+from astra_py.workloads.trace_builder import TraceBuilder
 
 if TYPE_CHECKING:
     from astra_py.config import PlatformConfig, Scenario
@@ -96,7 +97,8 @@ def _flow_job(scenario: Scenario, ranks: int, document: Document) -> Job:
     config = scenario.require_workload()
     is_told = "iterations" in config.model_fields_set and config.iterations > 1
     once = (f"{document.path}: a flow list is run once, whatever workload.iterations says",) if is_told else ()
-    trace = scaled(flow_trace(ranks, flows), comm=config.comm_scale)
+    # a list without any flow is a job with nothing to do, which the run refuses as any other
+    trace = scaled(flow_trace(ranks, flows), comm=config.comm_scale) if len(flows) else TraceBuilder(ranks).build()
     return Job(trace, (*flow_notes(scenario, document), *once), once)
 
 
