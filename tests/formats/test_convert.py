@@ -165,5 +165,6 @@ def test_platforms_and_scenarios_survive_damage(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 def test_platforms_and_scenarios_survive_much_damage(tmp_path: Path) -> None:
     _damaged(tmp_path, MANY)
