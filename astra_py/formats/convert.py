@@ -97,7 +97,9 @@ def convert(
         named = format or document.format
         options, notes = replace(options, scenario=_scenario(document, named, ranks, overrides)), ()
     elif overrides:
-        raise ConfigError(f"{overrides[0]}: {source} is no workload file, and only that is part of a scenario")
+        raise ConfigError(
+            f"{overrides[0]}: {source} is a {kind} file, and only a workload is written as a scenario makes it"
+        )
     try:
         written = wanted.write(document, target, options)
     except OSError as error:

@@ -30,6 +30,14 @@ FOREIGN = {
     "table.parquet": (b"PAR1", "is a Parquet file"),
     "binary.bin": (bytes(range(256)), "is a binary file, perhaps protobuf"),
     "topology.xml": (b'<system version="1"></system>', "is a node's topology as NCCL writes it"),
+    "model.toml": (
+        b'name = "a"\nbottom = [13, 8]\n[[tables]]\nrows = 9\n',
+        r"is a DLRM's description \(TOML\); .*'dlrm'",
+    ),
+    "drawn.toml": (
+        b"bottom = [13, 8]\n[generator]\ncount = 9\n",
+        r"is a DLRM's description \(TOML\); workload.kind = 'dlrm'",
+    ),
     "program.xml": (b'<algo name="ring"></algo>', r"is an MSCCL program .* collective\.KIND = 'file:PATH\.xml'"),
     "page.xml": (b"<html></html>", "is XML"),
     "other.json": (b'{"a": 1}', "is JSON of another sort"),
