@@ -36,7 +36,7 @@ FOREIGN = {
     ),
     "drawn.toml": (
         b"bottom = [13, 8]\n[generator]\ncount = 9\n",
-        r"is a DLRM's description \(TOML\); workload.kind = 'dlrm'",
+        r"is a DLRM's description \(TOML\)",
     ),
     "program.xml": (b'<algo name="ring"></algo>', r"is an MSCCL program .* collective\.KIND = 'file:PATH\.xml'"),
     "page.xml": (b"<html></html>", "is XML"),
