@@ -29,7 +29,7 @@ def inspect(
     from astra_py.formats.convert import inspect as look
 
     document = look(file, format, is_strict=strict)
-    found = find_format(document.format)
+    found = find_format(format or document.format)
     if as_json:
         facts = {"path": str(file), "format": found.name, "title": found.title, "kind": found.kind.value}
         said = {"summary": document.summary, "warnings": document.warnings, "ignored": document.ignored}

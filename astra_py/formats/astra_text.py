@@ -82,5 +82,6 @@ ASTRA_TEXT = register_format(
         recognises=_recognises,
         read=_read,
         suffixes=(".txt",),
+        keys=frozenset({"compute_unit", "compute_scale"}),
     )
 )

@@ -199,5 +199,6 @@ CHAKRA = register_format(
         write=_write,
         writes=frozenset({Kind.WORKLOAD}),
         suffixes=(".et",),
+        keys=frozenset({"missing_ranks", "comm_groups", "compute_dtype", "compute_scale"}),
     )
 )

@@ -46,7 +46,7 @@ def inspect(path: str | Path, format: str | None = None, *, is_strict: bool = Fa
     TopologyError, WorkloadError : the file is not understood, or of a format that is not known.
     """
     document = read(path, format, options=Options(is_strict=is_strict))
-    if find_format(document.format).kind is Kind.PLATFORM:
+    if find_format(format or document.format).kind is Kind.PLATFORM:
         document.content()
     return document
 
@@ -85,17 +85,21 @@ def convert(
     source, target = Path(source), Path(target)
     options = Options(is_strict=is_strict, ranks=ranks, is_overwriting=is_overwriting)
     document = read(source, format, options=options)
-    wanted = _wanted(document, target, to)
+    kind = find_format(format or document.format).kind
+    wanted = _wanted(document, kind, target, to)
     if target.exists() and not is_overwriting:
         raise ConfigError(f"{target}: is there already; allowed: another name, or --overwrite")
     if target.exists() and os.path.samefile(source, target):
         raise ConfigError(f"{target}: is the source itself; allowed: another name")
     assert wanted.write is not None
     notes = document.notes
-    if find_format(document.format).kind is Kind.WORKLOAD:
-        options, notes = replace(options, scenario=_scenario(document, ranks, overrides)), ()
+    if kind is Kind.WORKLOAD:
+        named = format or document.format
+        options, notes = replace(options, scenario=_scenario(document, named, ranks, overrides)), ()
     elif overrides:
-        raise ConfigError(f"{overrides[0]}: {source} is no workload file, and only that is part of a scenario")
+        raise ConfigError(
+            f"{overrides[0]}: {source} is a {kind} file, and only a workload is written as a scenario makes it"
+        )
     try:
         written = wanted.write(document, target, options)
     except OSError as error:
@@ -103,7 +107,7 @@ def convert(
     return (*notes, *written)
 
 
-def _scenario(document: Document, ranks: int | None, overrides: Sequence[str]) -> Scenario:
+def _scenario(document: Document, format: str, ranks: int | None, overrides: Sequence[str]) -> Scenario:
     """The scenario that a workload file is given in, of as many ranks as the file or ``ranks`` says."""
     for override in overrides:
         key = override.partition("=")[0].strip()
@@ -114,7 +118,7 @@ def _scenario(document: Document, ranks: int | None, overrides: Sequence[str]) -
             )
     known = document.ranks if ranks is None else ranks
     tree: dict[str, Any] = {
-        "workload": {"file": str(document.path), "format": document.format, "iterations": 1},
+        "workload": {"file": str(document.path), "format": format, "iterations": 1},
     }
     is_sized = any(override.startswith("platform.") for override in overrides)
     if not is_sized:
@@ -127,9 +131,8 @@ def _scenario(document: Document, ranks: int | None, overrides: Sequence[str]) -
     return scenario
 
 
-def _wanted(document: Document, target: Path, to: str | None) -> Format:
+def _wanted(document: Document, kind: Kind, target: Path, to: str | None) -> Format:
     """The format to write."""
-    kind = find_format(document.format).kind
     able = [each for name in format_names() if kind in (each := find_format(name)).writes]
     if not able:
         raise ConfigError(f"{document.path}: a {kind} file is only read; no format is written from one")

@@ -91,5 +91,6 @@ PYTORCH_ET = register_format(
         recognises=_recognises,
         read=_read,
         suffixes=(".json", ".json.gz"),
+        keys=frozenset({"missing_ranks", "compute_scale"}),
     )
 )

@@ -77,6 +77,12 @@ class Head:
         return frozenset(re.findall(r'"([^"\\\n]{1,80})"\s*:', text)) if text[:1] in ("{", "[") else frozenset()
 
 
+def _is_dlrm(head: Head) -> bool:
+    """A TOML file with an MLP and tables, or a generator of them."""
+    text = head.text or ""
+    return all(re.search(words, text, re.MULTILINE) for words in (r"^bottom\s*=", r"^\[(\[tables\]|generator)\]"))
+
+
 def _is_chrome_trace(head: Head) -> bool:
     return "traceEvents" in head.json_keys or {"ph", "ts", "pid"} <= head.json_keys
 
@@ -109,6 +115,7 @@ _FOREIGN: tuple[tuple[str, Callable[[Head], bool]], ...] = (
         "is an MSCCL program (XML); collective.KIND = 'file:PATH.xml' takes it",
         lambda head: "<algo " in (head.text or ""),
     ),
+    ("is a DLRM's description (TOML); workload.kind = 'dlrm' takes it", _is_dlrm),
     ("is XML", lambda head: (head.text or "").lstrip().startswith("<")),
     ("is a gzip of something that is not recognised", lambda head: head.is_gzip),
     ("is JSON of another sort", lambda head: bool(head.json_keys)),

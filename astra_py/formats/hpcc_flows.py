@@ -111,5 +111,6 @@ HPCC_FLOWS = register_format(
         write=_write,
         writes=frozenset({Kind.FLOWS}),
         suffixes=(".txt",),
+        keys=frozenset(),
     )
 )

@@ -328,5 +328,6 @@ PARAM_COMMS = register_format(
         recognises=_recognises,
         read=_read,
         suffixes=(".json",),
+        keys=frozenset({"missing_ranks", "compute_scale"}),
     )
 )

@@ -126,6 +126,8 @@ class Format:
         it wrote, a sentence each, after the job's notes where it is a workload; None where the format is only read.
     writes : the kinds of documents that it can be made of.
     suffixes : how the names of its files end, by which ``astra-py convert`` knows it.
+    keys : of the keys of ``[workload]`` that mean something with some formats alone, those that its job depends on; all
+        where None. The others are errors where they are not at their defaults.
     """
 
     name: str
@@ -136,6 +138,7 @@ class Format:
     write: Callable[[Document, Path, Options], tuple[str, ...]] | None = None
     writes: frozenset[Kind] = frozenset()
     suffixes: tuple[str, ...] = ()
+    keys: frozenset[str] | None = None
 
 
 _formats: Registry[Format] = Registry("astra_py.formats", "format")

@@ -11,19 +11,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from astra_py.config.settings_files import register_settings_reader
+from astra_py.config.workload import WorkloadConfig
+from astra_py.errors import ConfigError
 from astra_py.formats.astra_network import ASTRA_NETWORK, read_dimensions
-from astra_py.formats.registry import Document, Kind, Options, read, recognise
+from astra_py.formats.registry import Document, Format, Kind, Options, find_format, format_names, read, recognise
 from astra_py.platforms.registry import register_platform
 from astra_py.workloads.flow_job import flow_trace
 from astra_py.workloads.flows import FlowList
 from astra_py.workloads.registry import Job, workload
 from astra_py.workloads.scaling import scaled
+from astra_py.workloads.trace_builder import TraceBuilder
 
 if TYPE_CHECKING:
     from astra_py.config import PlatformConfig, Scenario
     from astra_py.platforms import Platform
 
 __all__ = ["file_notes", "flow_file", "flow_notes", "platform_document", "platform_file", "workload_file"]
+
+#: Keys of ``[workload]`` that mean something with some formats of its file alone, and a table with their defaults.
+_OF_SOME_FORMATS = ("compute_unit", "missing_ranks", "comm_groups", "compute_dtype", "compute_scale")
+_DEFAULTS = WorkloadConfig(file="any")
 
 
 @workload("file")
@@ -32,6 +39,7 @@ def workload_file(scenario: Scenario, ranks: int) -> Job:
     config = scenario.require_workload()
     format = None if config.format == "auto" else config.format
     document = read(config.path, format, kinds=(Kind.WORKLOAD, Kind.FLOWS), options=Options(ranks=ranks))
+    _require_meaning(config, document, find_format(format or document.format))
     if isinstance(document.content, FlowList):
         job = _flow_job(scenario, ranks, document)
     else:
@@ -39,6 +47,19 @@ def workload_file(scenario: Scenario, ranks: int) -> Job:
     scales = [("compute times", config.compute_scale), ("collective sizes", config.comm_scale)]
     by_scale = [f"{what} are scaled by {scale:g}" for what, scale in scales if scale != 1]
     return Job(job.trace, (*job.notes, *document.warnings, *by_scale), (*job.warnings, *document.warnings))
+
+
+def _require_meaning(config: WorkloadConfig, document: Document, format: Format) -> None:
+    """Raise for a key that the file's format takes nothing from."""
+    if format.keys is None:
+        return
+    for key in _OF_SOME_FORMATS:
+        if key not in format.keys and getattr(config, key) != getattr(_DEFAULTS, key):
+            known = [name for name in format_names(Kind.WORKLOAD) if key in (find_format(name).keys or ())]
+            raise ConfigError(
+                f"workload.{key} = {config.text(key)!r} would mean nothing with {document.path}, a file of format "
+                f"{document.format!r}; allowed: only with {', '.join(map(repr, known))}"
+            )
 
 
 def flow_file(scenario: Scenario, path: Path, format: str) -> tuple[FlowList, Document]:
@@ -76,7 +97,8 @@ def _flow_job(scenario: Scenario, ranks: int, document: Document) -> Job:
     config = scenario.require_workload()
     is_told = "iterations" in config.model_fields_set and config.iterations > 1
     once = (f"{document.path}: a flow list is run once, whatever workload.iterations says",) if is_told else ()
-    trace = scaled(flow_trace(ranks, flows), comm=config.comm_scale)
+    # a list without any flow is a job with nothing to do, which the run refuses as any other
+    trace = scaled(flow_trace(ranks, flows), comm=config.comm_scale) if len(flows) else TraceBuilder(ranks).build()
     return Job(trace, (*flow_notes(scenario, document), *once), once)
 
 

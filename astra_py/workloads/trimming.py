@@ -45,8 +45,11 @@ def trimmed(
 
     Raises
     ------
-    WorkloadError : an iteration or phase that the trace does not have, a window outside its nodes, or nothing is left.
+    WorkloadError : an iteration or phase that the trace does not have, a window outside its nodes, or nothing is left
+        or was there.
     """
+    if not len(trace):
+        raise WorkloadError("the job has no node, so that there is nothing to keep")
     keep = np.ones(len(trace), dtype=np.bool_)
     if iterations is not None:
         known = np.unique(trace.iteration).tolist()

@@ -264,5 +264,6 @@ def test_they_survive_damage(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 def test_they_survive_much_damage(tmp_path: Path) -> None:
     _damaged(tmp_path, MANY)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import astra_py as ap
 from astra_py.formats import ASTRA_TEXT, Kind, read, recognise
 from formats.mutations import FEW, MANY, survives
 
@@ -64,7 +65,9 @@ def test_collectives_that_are_never_issued_are_named(tmp_path: Path) -> None:
 def _damaged(tmp_path: Path, text: Path, count: int) -> None:
     folder = tmp_path / "damaged"
     folder.mkdir()
-    survives(ASTRA_TEXT, [text, *_others(tmp_path)], folder, count)
+    scenario = ap.load({"platform": {"ranks": 4}, "workload": {"file": str(text)}}).scenario
+    files = [text, *_others(tmp_path)]
+    survives(ASTRA_TEXT, files, folder, count, use=lambda content: content(scenario, 4))  # type: ignore[operator]
 
 
 def test_it_survives_damage(tmp_path: Path, text: Path) -> None:
@@ -72,5 +75,6 @@ def test_it_survives_damage(tmp_path: Path, text: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 def test_it_survives_much_damage(tmp_path: Path, text: Path) -> None:
     _damaged(tmp_path, text, MANY)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from chakra.schema.protobuf import et_def_pb2 as et
 
 import astra_py as ap
 from astra_py.errors import WorkloadError
-from astra_py.formats import CHAKRA, Kind, read, recognise
+from astra_py.formats import CHAKRA, Document, Kind, read, recognise
+from astra_py.formats.chakra import read_comm_groups
 from astra_py.formats.protobuf import varint_bytes
 from astra_py.workloads import NodeKind, Trace
 from formats.chakra_files import COLL, COMP, RECV, SEND, node, write_et
@@ -345,7 +347,23 @@ def test_it_survives_damage(tmp_path: Path) -> None:
     damaged(tmp_path, FEW)
 
 
+def damaged_groups(tmp_path: Path, count: int) -> None:
+    (folder := tmp_path / "groups").mkdir()
+    (groups := tmp_path / "groups.json").write_text('{"1": [0, 1, 2, 3], "2": [4, 5]}')
+    format = replace(
+        CHAKRA,
+        recognises=lambda path, head: False,
+        read=lambda path, options: Document(format="", path=path, content=read_comm_groups(path), summary=()),
+    )
+    survives(format, [groups], folder, count)
+
+
+def test_files_of_groups_survive_damage(tmp_path: Path) -> None:
+    damaged_groups(tmp_path, FEW)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_it_survives_much_damage(tmp_path: Path) -> None:
     damaged(tmp_path, MANY)
+    damaged_groups(tmp_path, MANY)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import astra_py as ap
 from astra_py.config import load_scenario
 from astra_py.errors import ConfigError, TopologyError
 from astra_py.formats import PLATFORM_JSON, Document, Options, convert, find_format, inspect, read
@@ -76,6 +77,32 @@ def test_flow_lists_read_back_to_the_same(
     assert again.tobytes() == flows.tobytes()
 
 
+KEYS = {
+    "compute_unit": "1us",
+    "missing_ranks": "same",
+    "comm_groups": "flow.txt",
+    "compute_dtype": "fp16",
+    "compute_scale": 2.0,
+}
+TAKEN = {"astra_text": {"compute_unit", "compute_scale"}, "hpcc_flows": set()}
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("name", TAKEN)
+def test_keys_that_a_format_takes_nothing_from_are_errors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, key: str
+) -> None:
+    samples.write(tmp_path, "hpcc_flows")
+    monkeypatch.chdir(tmp_path)
+    workload = {"file": samples.write(tmp_path, name).name, key: KEYS[key]}
+    run = ap.load({"platform": {"ranks": 3}, "workload": workload})
+    if key in TAKEN[name]:
+        assert len(run.trace)
+        return
+    with pytest.raises(ConfigError, match=rf"workload.{key} = .* would mean nothing .* '{name}'; allowed: only with '"):
+        _ = run.trace
+
+
 def test_refusals(tmp_path: Path) -> None:
     source, target = samples.write(tmp_path, "roce_config"), tmp_path / "out.toml"
     with pytest.raises(
@@ -84,7 +111,7 @@ def test_refusals(tmp_path: Path) -> None:
         convert(source, tmp_path / "out.txt")
     with pytest.raises(ConfigError, match=r"nccl.log: a measurements file is only read; no format is written from one"):
         convert(samples.write(tmp_path, "nccl_tests"), target)
-    with pytest.raises(ConfigError, match=r"workload.missing_ranks=same: .*config.txt is no workload file"):
+    with pytest.raises(ConfigError, match=r"missing_ranks=same: .*config.txt is a transport file, and only a wo"):
         convert(source, target, overrides=["workload.missing_ranks=same"])
     with pytest.raises(ConfigError, match="a transport file cannot be written as 'platform'; allowed: 'scenario'"):
         convert(source, target, "platform")
@@ -138,5 +165,6 @@ def test_platforms_and_scenarios_survive_damage(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 def test_platforms_and_scenarios_survive_much_damage(tmp_path: Path) -> None:
     _damaged(tmp_path, MANY)

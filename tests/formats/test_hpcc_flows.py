@@ -113,5 +113,6 @@ def test_it_survives_damage(tmp_path: Path, flows: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 def test_it_survives_much_damage(tmp_path: Path, flows: Path) -> None:
     _damaged(tmp_path, flows, MANY)

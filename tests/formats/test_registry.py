@@ -12,7 +12,7 @@ import pytest
 
 import astra_py as ap
 from astra_py.errors import ConfigError, TopologyError, WorkloadError
-from astra_py.formats import Kind, find_format, format_names, read, recognise
+from astra_py.formats import Kind, convert, find_format, format_names, inspect, read, recognise
 from formats import samples
 
 FOREIGN = {
@@ -30,6 +30,14 @@ FOREIGN = {
     "table.parquet": (b"PAR1", "is a Parquet file"),
     "binary.bin": (bytes(range(256)), "is a binary file, perhaps protobuf"),
     "topology.xml": (b'<system version="1"></system>', "is a node's topology as NCCL writes it"),
+    "model.toml": (
+        b'name = "a"\nbottom = [13, 8]\n[[tables]]\nrows = 9\n',
+        r"is a DLRM's description \(TOML\); .*'dlrm'",
+    ),
+    "drawn.toml": (
+        b"bottom = [13, 8]\n[generator]\ncount = 9\n",
+        r"is a DLRM's description \(TOML\)",
+    ),
     "program.xml": (b'<algo name="ring"></algo>', r"is an MSCCL program .* collective\.KIND = 'file:PATH\.xml'"),
     "page.xml": (b"<html></html>", "is XML"),
     "other.json": (b'{"a": 1}', "is JSON of another sort"),
@@ -106,6 +114,9 @@ def test_a_format_of_ones_own_is_one_file(tmp_path: Path) -> None:
     workload.write_text("4096")
     run = ap.load({"platform": {"ranks": 4}, "workload": {"file": str(workload), "format": f"file:{own}"}})
     assert run.run().collectives.size_bytes.tolist() == [4096]
+    assert inspect(workload, f"file:{own}").format == "tiny"
+    said = convert(workload, tmp_path / "out.et", format=f"file:{own}", ranks=4)
+    assert said[-1] == f"{tmp_path}/out.0.et to out.3.et: 4 nodes of 4 ranks"
 
 
 @pytest.mark.skipif("ASTRA_PY_SAMPLES" not in os.environ, reason="ASTRA_PY_SAMPLES names no folder of public samples")
@@ -117,4 +128,4 @@ def test_public_samples_are_read() -> None:
         "hgx_h100_16gpu.system.json": "astra_system",
     }
     for name, format in expected.items():
-        assert ap.formats.inspect(folder / name).format == format
+        assert inspect(folder / name).format == format

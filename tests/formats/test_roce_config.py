@@ -158,5 +158,6 @@ def test_it_survives_damage(tmp_path: Path, config: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 def test_it_survives_much_damage(tmp_path: Path, config: Path) -> None:
     _damaged(tmp_path, config, MANY)

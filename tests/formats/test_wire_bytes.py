@@ -63,3 +63,15 @@ def test_a_workload_that_puts_nothing_on_a_link_is_refused(tmp_path: Path) -> No
     with pytest.raises(ap.SimulationError) as caught:
         run.run()
     assert (caught.value.reason, caught.value.exit_code) == ("no_work", 3)
+
+
+def test_a_flow_list_without_flows_has_no_work(tmp_path: Path) -> None:
+    path = tmp_path / "flow.txt"
+    path.write_text("0\n")
+    workload = {"file": str(path), "format": "hpcc_flows"}
+    for more in ({}, {"jobs": {"a": {"ranks": "1-2"}}}):
+        with pytest.raises(ap.SimulationError) as caught:
+            ap.load({"platform": {"ranks": RANKS}, "workload": workload} | more).run()
+        assert (caught.value.reason, caught.value.exit_code) == ("no_work", 3)
+    with pytest.raises(ap.WorkloadError, match="the job has no node"):
+        ap.load({"platform": {"ranks": RANKS}, "workload": workload | {"keep_iterations": "0"}}).run()

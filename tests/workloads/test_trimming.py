@@ -124,6 +124,12 @@ def test_what_is_not_there_cannot_be_kept(what: dict[str, object], message: str)
         trimmed(two_iterations(), **what)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("what", [{"iterations": [0]}, {"phases": ["forward"]}, {"window": (0, 1)}, {}])
+def test_of_nothing_nothing_can_be_kept(what: dict[str, object]) -> None:
+    with pytest.raises(WorkloadError, match="the job has no node"):
+        trimmed(TraceBuilder(2).build(), **what)  # type: ignore[arg-type]
+
+
 def test_a_job_is_done_at_least_once() -> None:
     with pytest.raises(WorkloadError, match="at least once, not 0 times"):
         repeated(two_iterations(), 0)
