@@ -116,7 +116,7 @@ def test_no_engine_is_below(platform: tuple[str, ...], kind: str, size: int, cho
         part = [size // ranks + (i < size % ranks) for i in range(ranks)]
         payload = np.tile(np.array(part, dtype=np.int64), (ranks, 1))
     bound = lower_bound(kind, payload, build_platform(scenario.platform), transport_model(scenario))
-    for engine in ("analytic", "packet") if size < 20_000 else ("analytic",):
+    for engine in ("analytic", "flow", "packet") if size < 20_000 else ("analytic", "flow"):
         run = one_collective(load_scenario({}, [*overrides, f"engine={engine}"]), kind, size)
         try:
             time_ps = int(run.run().collectives["time_ps"].iloc[0])
