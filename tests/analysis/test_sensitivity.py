@@ -74,6 +74,20 @@ def test_numbers_of_things_when_named() -> None:
     assert "platform.ranks" in effects("platform.ranks")
 
 
+def test_figures_of_jobs_and_background() -> None:
+    """Tables by names of the user's own: what each flow has, and a job's own compute."""
+    layers = {"kind": "dlrm", "preset": "dlrm_s", "compute_scale": 2.0}
+    incast = {"kind": "incast", "size": "1MB", "senders": 3, "receiver": 0}
+    tree = {**TREE, "platform": {"ranks": 4}, "background": {"burst": incast}}
+    known = figures_of(load_scenario({**tree, "jobs": {"own": {"workload": layers}}}))
+    assert (known["background.burst.size"], known["jobs.own.workload.compute_scale"]) == ("1MB", 2.0)
+    (effect,) = sensitivity(tree, keys=["background.*.size"])
+    assert effect.doubled.change == pytest.approx(1, abs=0.02)
+    assert effect.halved.change == pytest.approx(-0.5, abs=0.02)
+    with pytest.raises(ConfigError, match="fits no figure of this scenario"):
+        sensitivity(tree, keys=["background.*"], collective=("all_gather", 1000))
+
+
 def test_keys_that_fit_nothing() -> None:
     with pytest.raises(ConfigError, match=r"'platform.link_rat' fits no figure.*did you mean 'platform.link_rate'"):
         effects("platform.link_rat")
