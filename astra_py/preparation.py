@@ -325,6 +325,9 @@ class Preparation:
         keys = unseen_keys(self.scenario)
         engine, named = self.scenario.engine, ", ".join(keys)
         notes = [f"engine = {engine!r} has no packets, and its result does not depend on {named}"] if keys else []
+        losing = int((self.platform.arrays().link_loss > 0).sum())
+        if engine != "packet" and losing:
+            notes.append(f"engine = {engine!r} has no packets to lose, and {losing} links of the platform lose some")
         if engine != "analytic" or self.scenario.analytic.mode == "torchrec":
             return tuple(notes)
         if len(self.schedule.priorities) > 1:

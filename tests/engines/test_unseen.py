@@ -57,6 +57,15 @@ def test_defaults_are_no_news(engine: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ["packet", "flow", "analytic"])
+@pytest.mark.parametrize("loss", [0, 1e-6])
+def test_links_lose_packets_alone(engine: str, loss: float) -> None:
+    keys = [f"engine={engine}", "platform.ranks=4", f"platform.link_loss={loss}"]
+    told = [note for note in one_collective(load_scenario({}, keys), "all_reduce", 1000).notes if "lose" in note]
+    note = f"engine = {engine!r} has no packets to lose, and 4 links of the platform lose some"
+    assert told == ([note] if engine != "packet" and loss else [])
+
+
+@pytest.mark.parametrize("engine", ["packet", "flow", "analytic"])
 @pytest.mark.parametrize("routing", ["spray", "least_loaded", "ecmp"])
 def test_whole_messages_go_one_way(engine: str, routing: str) -> None:
     keys = [f"engine={engine}", "platform.kind=leaf_spine", "platform.ranks=8", f"platform.routing={routing}"]
