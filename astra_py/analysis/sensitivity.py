@@ -147,7 +147,8 @@ def sensitivity(
     source, overrides : the scenario, as :func:`astra_py.load` takes it.
     keys : the keys to vary, ``*`` for anything: numbers of things (``collective.chunks``), too, where they are named.
         Without any, all of :func:`figures_of`.
-    collective : (kind, size in bytes) of a collective to time in place of the scenario's workload.
+    collective : (kind, size in bytes) of a collective to time in place of the scenario's workload; a sendrecv is one of
+        ranks 0 and 1.
     told : called with each effect when it is there.
 
     Returns
@@ -210,7 +211,8 @@ def _time_ps(scenario: Scenario, collective: tuple[str, int] | None) -> int:
     """Time of the whole run."""
     from astra_py.api import Run, one_collective
 
-    run = Run(scenario) if collective is None else one_collective(scenario, *collective)
+    group = (0, 1) if collective is not None and collective[0] == "sendrecv" else None
+    run = Run(scenario) if collective is None else one_collective(scenario, *collective, group)
     return int(run.run().manifest["run"]["time_ps"])
 
 

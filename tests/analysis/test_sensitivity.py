@@ -33,6 +33,12 @@ def test_a_rate_on_the_critical_path() -> None:
     assert (effect.halved.value, effect.doubled.value) == ("50Gbps", "200Gbps")
 
 
+def test_a_sendrecv_is_one_of_two_ranks() -> None:
+    tree = {**TREE, "platform": {**TREE["platform"], "ranks": 5}}
+    (effect,) = sensitivity(tree, keys=["platform.link_rate"], collective=("sendrecv", 100_000_000))
+    assert effect.halved.change == pytest.approx(1, abs=1e-2)
+
+
 def test_a_delay_counts_once_a_link() -> None:
     effect = effects("platform.link_delay", size=2)["platform.link_delay"]
     assert effect.doubled.time_ps - effect.time_ps == 2 * 1_000_000
