@@ -324,11 +324,19 @@ class Preparation:
     def _unseen(self) -> tuple[str, ...]:
         keys = unseen_keys(self.scenario)
         engine, named = self.scenario.engine, ", ".join(keys)
-        notes = (f"engine = {engine!r} has no packets, and its result does not depend on {named}",) if keys else ()
-        if engine != "analytic" or self.scenario.analytic.mode == "torchrec" or len(self.schedule.priorities) < 2:
-            return notes
-        levels = ", ".join(map(str, sorted(self.schedule.priorities)))
-        return (*notes, f"engine = 'analytic' has whole messages without priorities; those of this run are {levels}")
+        notes = [f"engine = {engine!r} has no packets, and its result does not depend on {named}"] if keys else []
+        losing = int((self.platform.arrays().link_loss > 0).sum())
+        if engine != "packet" and losing:
+            notes.append(f"engine = {engine!r} has no packets to lose, and {losing} links of the platform lose some")
+        if engine != "analytic" or self.scenario.analytic.mode == "torchrec":
+            return tuple(notes)
+        if len(self.schedule.priorities) > 1:
+            levels = ", ".join(map(str, sorted(self.schedule.priorities)))
+            notes.append(f"engine = 'analytic' has whole messages without priorities; those of this run are {levels}")
+        if switch_model(self.scenario).chooses_per_packet:
+            routing = self.scenario.platform.routing
+            notes.append(f"engine = 'analytic' sends a whole message one way, and platform.routing = {routing!r} many")
+        return tuple(notes)
 
     @cached_property
     def declared_bytes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

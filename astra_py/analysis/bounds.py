@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from astra_py.analysis.needs import needs_of
 from astra_py.analysis.reach import Reach
 from astra_py.engines.wire import DATA_HEADER
+from astra_py.errors import ConfigError
 
 if TYPE_CHECKING:
     from astra_py.engines.base import TransportModel
@@ -68,9 +69,13 @@ def lower_bound(
 
     Raises
     ------
-    ConfigError : an unknown kind.
+    ConfigError : an unknown kind, a payload that is none of it, a rank twice or one that is not on the platform.
     """
-    members = np.arange(platform.ranks) if group is None else np.array(group)
+    members = np.arange(platform.ranks) if group is None else np.array(group, dtype=np.int64)
+    if outside := [rank for rank in members.tolist() if not 0 <= rank < platform.ranks]:
+        raise ConfigError(f"{kind}: rank {outside[0]} is not on the platform; allowed: 0 to {platform.ranks - 1}")
+    if len(np.unique(members)) < len(members):
+        raise ConfigError(f"{kind}: a rank is twice in the group {members.tolist()}; allowed: each once")
     needs = needs_of(kind, payload, len(members))
     if len(members) < 2 or not needs.pairs.any():
         return Bound(0, 0, 0, "nothing to do")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from astra_py.analysis.sensitivity import figures_of, rules_of
+from astra_py.analysis.sensitivity import rules_of
 from astra_py.config import Scenario, load_scenario
 from astra_py.config.rules import Number, QuantityRule
 from astra_py.errors import ConfigError, did_you_mean
@@ -77,7 +77,7 @@ def calibrate(
     source, overrides : the scenario, as :func:`astra_py.load` takes it; its engine is the one that is fitted.
     measurements : columns size_bytes and time_us, such as the nccl-tests reader returns. Rows without bytes
         are left out.
-    kind : the collective.
+    kind : the collective; a sendrecv is one of ranks 0 and 1.
     keys : the figures to fit: rates, times, sizes, shares. Without any, the efficiency of scale-up links where all
         ranks are in one machine, else the rate of links, and ``system.endpoint_delay``.
     held_out : sizes in bytes that the fit does not see; every second one where None.
@@ -201,7 +201,7 @@ def _rules(scenario: Scenario, keys: Sequence[str]) -> dict[str, tuple[QuantityR
         rule, value = known.get(key, (None, None))
         is_word = isinstance(value, bool) or not isinstance(value, int | float)
         if not isinstance(rule, QuantityRule | Number) or is_word:
-            near = did_you_mean(key, figures_of(scenario))
+            near = did_you_mean(key, known) if key not in known else ""
             raise ConfigError(f"{key!r} is no figure of this scenario that can be fitted{near}; give it a number first")
         rules[key] = (rule, value)
     return rules
@@ -232,7 +232,6 @@ def _text(known: tuple[QuantityRule | Number, Any], value: float) -> Any:
 def _times_ps(scenario: Scenario, kind: str, sizes: NDArray[np.int64]) -> NDArray[np.float64]:
     from astra_py.api import one_collective
 
-    return np.array(
-        [one_collective(scenario, kind, size).run().columns("collectives")["time_ps"][0] for size in sizes.tolist()],
-        dtype=np.float64,
-    )
+    group = (0, 1) if kind == "sendrecv" else None
+    runs = (one_collective(scenario, kind, size, group).run() for size in sizes.tolist())
+    return np.array([run.columns("collectives")["time_ps"][0] for run in runs], dtype=np.float64)

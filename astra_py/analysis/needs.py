@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.collectives.closed_forms import cut
+from astra_py.collectives.registry import MATRIX_KINDS
 from astra_py.errors import ConfigError, did_you_mean
 from astra_py.workloads.calls import COLLECTIVE_KINDS
 
@@ -39,13 +40,23 @@ def needs_of(kind: str, payload: int | NDArray[np.int64], ranks: int) -> Needs:
 
     Raises
     ------
-    ConfigError : an unknown kind.
+    ConfigError : an unknown kind, or a payload that is none of it.
     """
     if kind not in COLLECTIVE_KINDS:
         hint = did_you_mean(kind, COLLECTIVE_KINDS)
         raise ConfigError(f"unknown collective {kind!r}{hint}; allowed: {', '.join(COLLECTIVE_KINDS)}")
-    if not isinstance(payload, int):
+    if isinstance(payload, np.ndarray) and payload.ndim:
+        if kind not in MATRIX_KINDS or payload.shape != (ranks, ranks):
+            raise ConfigError(
+                f"{kind} of {ranks} ranks, and an array of shape {payload.shape}; allowed: a size, or of "
+                f"{' and '.join(MATRIX_KINDS)} a byte matrix of shape ({ranks}, {ranks})"
+            )
+        if (least := int(payload.min(initial=0))) < 0:
+            raise ConfigError(f"{kind}: the byte matrix has a negative entry, {least}")
         return _of_matrix(payload)
+    payload = int(payload)
+    if payload < 0:
+        raise ConfigError(f"{kind} of {payload} B; allowed: at least 0")
     if kind in ("all_to_all", "all_to_all_v"):
         return _of_matrix(np.broadcast_to(cut(payload, ranks), (ranks, ranks)))
     segment = cut(payload, ranks)

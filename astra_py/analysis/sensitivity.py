@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Effect", "figures_of", "rules_of", "sensitivity", "to_pandas"]
 
+#: Tables that a single collective takes the place of.
+_WORKLOADS = ("workload.", "jobs.", "background.")
 #: Tables whose figures do not belong to what is simulated.
 _NOT_SIMULATED = ("limits", "pcap", "ns3")
 
@@ -91,19 +93,23 @@ def figures_of(scenario: Scenario) -> dict[str, Any]:
 
 def rules_of(scenario: Scenario) -> dict[str, tuple[Rule, Any]]:
     """Rule and value of every parameter that means something with the scenario's choices, by key."""
-    return {table.key_path(name): (rule, getattr(table, name)) for table, name, rule in _fields(scenario)}
+    return {key: (rule, value) for key, rule, value in _fields(scenario, "")}
 
 
-def _fields(table: Table) -> Iterator[tuple[Table, str, Rule]]:
+def _fields(table: Table, path: str) -> Iterator[tuple[str, Rule, Any]]:
     conditions = table.conditions()
     for name, info in type(table).model_fields.items():
         if name in _NOT_SIMULATED or (name in conditions and not table.is_met(conditions[name])):
             continue
         value = getattr(table, name)
         if isinstance(value, Table):
-            yield from _fields(value)
+            yield from _fields(value, f"{path}{name}.")
         elif declaration(info) is not None:
-            yield table, name, rule_of(info)
+            yield f"{path}{name}", rule_of(info), value
+        elif isinstance(value, Mapping):
+            # tables by the user's own names: jobs, background
+            for own, each in value.items():
+                yield from _fields(each, f"{path}{name}.{own}.")
 
 
 def _is_number(value: Any, rule: Rule) -> bool:
@@ -141,7 +147,8 @@ def sensitivity(
     source, overrides : the scenario, as :func:`astra_py.load` takes it.
     keys : the keys to vary, ``*`` for anything: numbers of things (``collective.chunks``), too, where they are named.
         Without any, all of :func:`figures_of`.
-    collective : (kind, size in bytes) of a collective to time in place of the scenario's workload.
+    collective : (kind, size in bytes) of a collective to time in place of the scenario's workload; a sendrecv is one of
+        ranks 0 and 1.
     told : called with each effect when it is there.
 
     Returns
@@ -173,7 +180,9 @@ def _chosen(
     all_numbers = {
         key: (rule, value)
         for key, (rule, value) in rules_of(scenario).items()
-        if isinstance(rule, QuantityRule | SizeByRateRule | Number | Count) and _is_number(value, rule)
+        if isinstance(rule, QuantityRule | SizeByRateRule | Number | Count)
+        and _is_number(value, rule)
+        and not (collective and key.startswith(_WORKLOADS))
     }
     all_numbers.pop("seed", None)
     for pattern in patterns:
@@ -187,7 +196,6 @@ def _chosen(
         (key, rule, value)
         for key, (rule, value) in all_numbers.items()
         if (any(fnmatch.fnmatchcase(key, pattern) for pattern in patterns) if patterns else key in plain)
-        and not (collective and key.startswith("workload."))
     ]
 
 
@@ -203,7 +211,8 @@ def _time_ps(scenario: Scenario, collective: tuple[str, int] | None) -> int:
     """Time of the whole run."""
     from astra_py.api import Run, one_collective
 
-    run = Run(scenario) if collective is None else one_collective(scenario, *collective)
+    group = (0, 1) if collective is not None and collective[0] == "sendrecv" else None
+    run = Run(scenario) if collective is None else one_collective(scenario, *collective, group)
     return int(run.run().manifest["run"]["time_ps"])
 
 

@@ -22,7 +22,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 from astra_py.collectives.closed_forms import PS_PER_S, closed_form, has_closed_form
+from astra_py.collectives.registry import require_algorithm
 from astra_py.collectives.system import SystemModel
 from astra_py.errors import ConfigError
 
@@ -46,6 +49,12 @@ class Level:
 
     latency_ps: int
     bandwidth_bps: int
+
+    def __post_init__(self) -> None:
+        if self.latency_ps < 0 or self.bandwidth_bps < 1:
+            raise ConfigError(
+                f"a level of {self.latency_ps} ps and {self.bandwidth_bps} bit/s; allowed: at least 0 ps and 1 bit/s"
+            )
 
     def wire_ps(self, size_bytes: Fraction | int) -> Fraction:
         """Time of these bytes without latency."""
@@ -99,8 +108,12 @@ def closed_time_ps(
 
     Raises
     ------
-    ConfigError : there is no such time for the algorithm on this shape, or a level that it needs is not given.
+    ConfigError : an unknown name, a size that is no whole number of bytes, there is no such time for the algorithm on
+        this shape, or a level that it needs is not given.
     """
+    require_algorithm(kind, algorithm)
+    if not isinstance(size_bytes, int | np.integer) or size_bytes < 0:
+        raise ConfigError(f"{kind} of {size_bytes!r} B; allowed: a whole number of bytes, at least 0")
     if machines < 1 or members < 1:
         raise ConfigError(f"{machines} machines of {members} members; allowed: at least 1 each")
     if machines * members == 1:
@@ -108,6 +121,7 @@ def closed_time_ps(
     for key, level, count in (("inside", inside, members), ("between", between, machines)):
         if level is None and count > 1:
             raise ConfigError(f"{kind} on {machines} machines of {members}: the level {key!r} is not given")
+    size_bytes = int(size_bytes)
     only = inside if machines == 1 else between
     assert only is not None
     plain = kind.removesuffix("_v")

@@ -122,7 +122,8 @@ class Scenario(Table):
                 f"{self.analytic.mode!r} would mean nothing with engine = {self.engine!r}",
                 "only with engine = 'analytic'",
             )
-        if self.analytic.mode == "torchrec" and (self.workload is None or self.workload.kind != "dlrm"):
+        workloads = [self.workload, *(job.workload for job in self.jobs.values())]
+        if self.analytic.mode == "torchrec" and not any(each and each.kind == "dlrm" for each in workloads):
             raise FieldError(
                 "analytic.mode",
                 "'torchrec' estimates a DLRM's sharding plan, and there is none",

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -91,6 +93,24 @@ def test_nothing_to_do_takes_no_time() -> None:
         bound_of("all_redcue", 1, "ranks=4")
 
 
+@pytest.mark.parametrize(
+    ("kind", "payload", "group", "message"),
+    [
+        ("all_reduce", 1000, (0, 0), r"all_reduce: a rank is twice in the group \[0, 0\]"),
+        ("all_reduce", 1000, (0, 4), "all_reduce: rank 4 is not on the platform; allowed: 0 to 3"),
+        ("all_reduce", 1000, (-1, 2), "rank -1 is not on the platform"),
+        ("all_reduce", -1000, None, "all_reduce of -1000 B; allowed: at least 0"),
+        ("all_to_all_v", np.ones((3, 3), np.int64), None, r"of 4 ranks, and an array of shape \(3, 3\)"),
+        ("all_reduce", np.ones((4, 4), np.int64), None, "a size, or of all_to_all and all_to_all_v a byte matrix"),
+        ("all_to_all", -np.ones((4, 4), np.int64), None, "the byte matrix has a negative entry, -1"),
+    ],
+)
+def test_what_has_no_bound(kind: str, payload: Any, group: tuple[int, ...] | None, message: str) -> None:
+    scenario = load_scenario({}, ["platform.ranks=4"])
+    with pytest.raises(ConfigError, match=message):
+        lower_bound(kind, payload, build_platform(scenario.platform), transport_model(scenario), group)
+
+
 def test_a_thousand_ranks() -> None:
     bound = bound_of("all_to_all", 1024 * MIB, "kind=fat_tree", "ranks=1024", "ports=16")
     assert bound.time_ps > payload_ps(1023 * MIB, 10**11)
@@ -116,7 +136,7 @@ def test_no_engine_is_below(platform: tuple[str, ...], kind: str, size: int, cho
         part = [size // ranks + (i < size % ranks) for i in range(ranks)]
         payload = np.tile(np.array(part, dtype=np.int64), (ranks, 1))
     bound = lower_bound(kind, payload, build_platform(scenario.platform), transport_model(scenario))
-    for engine in ("analytic", "packet") if size < 20_000 else ("analytic",):
+    for engine in ("analytic", "flow", "packet") if size < 20_000 else ("analytic", "flow"):
         run = one_collective(load_scenario({}, [*overrides, f"engine={engine}"]), kind, size)
         try:
             time_ps = int(run.run().collectives["time_ps"].iloc[0])

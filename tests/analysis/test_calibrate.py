@@ -63,6 +63,7 @@ def test_between_machines_the_rate_of_links_is_fitted() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        ({"keys": ["system.endpoint_dela"]}, "did you mean 'system.endpoint_delay'"),
         ({"keys": ["platform.scale_up.eficiency"]}, "did you mean 'platform.scale_up.efficiency'"),
         ({"keys": ["switch.buffer"]}, "is no figure of this scenario that can be fitted"),
         ({"held_out": [3]}, "3 B is to be held out and was not measured"),
@@ -99,6 +100,15 @@ def test_a_fit_that_would_go_on_beyond_a_limit_says_so() -> None:
     figures = measured("platform.scale_up.efficiency=1")
     assert calibrate(TREE, figures * [1, 2], "all_reduce", keys=keys).at_limit == ()
     assert calibrate(TREE, figures * [1, 0.5], "all_reduce", keys=keys).at_limit == tuple(keys)
+
+
+def test_a_sendrecv_is_one_of_two_ranks() -> None:
+    sizes, keys = [2**20, 2**22], ["system.endpoint_delay"]
+    scenario = load_scenario(TREE, ["system.endpoint_delay=5us"])
+    times = [one_collective(scenario, "sendrecv", size, (0, 1)).run().collectives["time_us"].item() for size in sizes]
+    figures = pd.DataFrame({"size_bytes": sizes, "time_us": times})
+    found = calibrate(TREE, figures, "sendrecv", keys=keys)
+    assert load_scenario(TREE, found.overrides).system.endpoint_delay == pytest.approx(5e6, rel=2e-3)
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -33,6 +33,12 @@ def test_a_rate_on_the_critical_path() -> None:
     assert (effect.halved.value, effect.doubled.value) == ("50Gbps", "200Gbps")
 
 
+def test_a_sendrecv_is_one_of_two_ranks() -> None:
+    tree = {**TREE, "platform": {**TREE["platform"], "ranks": 5}}
+    (effect,) = sensitivity(tree, keys=["platform.link_rate"], collective=("sendrecv", 100_000_000))
+    assert effect.halved.change == pytest.approx(1, abs=1e-2)
+
+
 def test_a_delay_counts_once_a_link() -> None:
     effect = effects("platform.link_delay", size=2)["platform.link_delay"]
     assert effect.doubled.time_ps - effect.time_ps == 2 * 1_000_000
@@ -72,6 +78,20 @@ def test_figures_are_numbers_that_mean_something() -> None:
 
 def test_numbers_of_things_when_named() -> None:
     assert "platform.ranks" in effects("platform.ranks")
+
+
+def test_figures_of_jobs_and_background() -> None:
+    """Tables by names of the user's own: what each flow has, and a job's own compute."""
+    layers = {"kind": "dlrm", "preset": "dlrm_s", "compute_scale": 2.0}
+    incast = {"kind": "incast", "size": "1MB", "senders": 3, "receiver": 0}
+    tree = {**TREE, "platform": {"ranks": 4}, "background": {"burst": incast}}
+    known = figures_of(load_scenario({**tree, "jobs": {"own": {"workload": layers}}}))
+    assert (known["background.burst.size"], known["jobs.own.workload.compute_scale"]) == ("1MB", 2.0)
+    (effect,) = sensitivity(tree, keys=["background.*.size"])
+    assert effect.doubled.change == pytest.approx(1, abs=0.02)
+    assert effect.halved.change == pytest.approx(-0.5, abs=0.02)
+    with pytest.raises(ConfigError, match="fits no figure of this scenario"):
+        sensitivity(tree, keys=["background.*"], collective=("all_gather", 1000))
 
 
 def test_keys_that_fit_nothing() -> None:

@@ -145,3 +145,24 @@ def test_what_has_no_time_says_so() -> None:
     with pytest.raises(ConfigError, match="the level 'inside' is not given"):
         closed_time_ps("all_to_all", "direct", 1, machines=2, members=2, between=BETWEEN)
     assert closed_time_ps("all_reduce", "ring", 10**9, machines=1) == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "algorithm", "size", "message"),
+    [
+        ("all_redcue", "ring", 1, "unknown collective 'all_redcue'"),
+        ("all_reduce", "rng", 1, "unknown all_reduce algorithm 'rng'.*did you mean 'ring'"),
+        ("all_reduce", "ring", -1, "all_reduce of -1 B; allowed: a whole number of bytes, at least 0"),
+        ("all_reduce", "ring", 1e6, "all_reduce of 1000000.0 B; allowed: a whole number of bytes"),
+    ],
+)
+@pytest.mark.parametrize("machines", [1, 4])
+def test_names_and_sizes_that_are_none(kind: str, algorithm: str, size: int, message: str, machines: int) -> None:
+    with pytest.raises(ConfigError, match=message):
+        closed_time_ps(kind, algorithm, size, machines=machines, between=BETWEEN)
+
+
+@pytest.mark.parametrize(("latency_ps", "bandwidth_bps"), [(-1, 1), (0, 0), (0, -1)])
+def test_a_level_has_a_rate_and_no_negative_latency(latency_ps: int, bandwidth_bps: int) -> None:
+    with pytest.raises(ConfigError, match="allowed: at least 0 ps and 1 bit/s"):
+        Level(latency_ps=latency_ps, bandwidth_bps=bandwidth_bps)

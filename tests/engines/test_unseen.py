@@ -54,3 +54,21 @@ def test_flows_see_how_messages_use_queue_pairs() -> None:
 @pytest.mark.parametrize("engine", ["packet", "flow", "analytic"])
 def test_defaults_are_no_news(engine: str) -> None:
     assert unseen_keys(load_scenario({}, [f"engine={engine}"])) == ()
+
+
+@pytest.mark.parametrize("engine", ["packet", "flow", "analytic"])
+@pytest.mark.parametrize("loss", [0, 1e-6])
+def test_links_lose_packets_alone(engine: str, loss: float) -> None:
+    keys = [f"engine={engine}", "platform.ranks=4", f"platform.link_loss={loss}"]
+    told = [note for note in one_collective(load_scenario({}, keys), "all_reduce", 1000).notes if "lose" in note]
+    note = f"engine = {engine!r} has no packets to lose, and 4 links of the platform lose some"
+    assert told == ([note] if engine != "packet" and loss else [])
+
+
+@pytest.mark.parametrize("engine", ["packet", "flow", "analytic"])
+@pytest.mark.parametrize("routing", ["spray", "least_loaded", "ecmp"])
+def test_whole_messages_go_one_way(engine: str, routing: str) -> None:
+    keys = [f"engine={engine}", "platform.kind=leaf_spine", "platform.ranks=8", f"platform.routing={routing}"]
+    told = [note for note in one_collective(load_scenario({}, keys), "all_reduce", 1000).notes if "one way" in note]
+    note = f"engine = 'analytic' sends a whole message one way, and platform.routing = {routing!r} many"
+    assert told == ([note] if engine == "analytic" and routing != "ecmp" else [])

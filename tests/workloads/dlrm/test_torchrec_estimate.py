@@ -149,6 +149,14 @@ def test_a_run_has_the_estimate_as_its_iterations() -> None:
     assert first["exposed_us"] == pytest.approx(first["memory_us"])
 
 
+def test_a_job_of_its_own_has_a_plan_too() -> None:
+    """The only workload is a job's: the same ranks, the same estimate."""
+    workload = SCENARIO["workload"]
+    alone = {key: value for key, value in SCENARIO.items() if key != "workload"}
+    of_job = astra_py.load({**alone, "jobs": {"one": {"workload": workload}}}).run().iterations
+    assert of_job["time_us"].tolist() == astra_py.load(SCENARIO).run().iterations["time_us"].tolist()
+
+
 def test_what_has_no_plan_is_refused() -> None:
     with pytest.raises(
         ConfigError, match=r"analytic\.mode: 'torchrec' estimates a DLRM's sharding plan, and there is none"
