@@ -109,11 +109,12 @@ def _channels_of(record: RunRecord, step: MessageStep) -> list[int]:
     flows = np.unique(traffic.flow[traffic.of_whole(np.array([step.message]))])
     found: set[int] = set()
     for flow in flows.tolist():
-        way = traffic.there[traffic.there_ptr[flow] : traffic.there_ptr[flow + 1]]
-        # where packets choose their ways singly, any channel of a group may be one of them
-        found.update(np.flatnonzero(np.isin(record.channel_group, record.channel_group[way])).tolist())
+        ways = [traffic.there[traffic.there_ptr[flow] : traffic.there_ptr[flow + 1]]]
         if step.moment == EdgeOn.ACKED:
-            found.update(traffic.back[traffic.back_ptr[flow] : traffic.back_ptr[flow + 1]].tolist())
+            ways.append(traffic.back[traffic.back_ptr[flow] : traffic.back_ptr[flow + 1]])
+        for way in ways:
+            # where packets choose their ways singly, any channel of a group may be one of them
+            found.update(np.flatnonzero(np.isin(record.channel_group, record.channel_group[way])).tolist())
     return sorted(found)
 
 
