@@ -68,7 +68,7 @@ def explain(run: Run, *, max_records: int | None = None, progress: Progress | No
     if second.columns.log is None or second.columns.log.is_full:
         raise ConfigError(
             f"the critical paths of {run.title} have more than {limit:,} frames to look at, and what is left out could "
-            "be what they waited for; allowed: fewer or smaller collectives"
+            "be what they waited for; allowed: fewer or smaller collectives, or a comparison of times alone (--no-why)"
         )
     _require_same(first, second)
     messages = MessagePaths(second)

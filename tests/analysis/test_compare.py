@@ -260,6 +260,54 @@ def test_the_largest_part_names_its_knob(overrides, knob):
     assert f"{knob} moves it" in alone.report()
 
 
+LOSSY = ("platform.ranks=4", "collective.gather=direct", "switch.pfc=false", "switch.buffer=100kB")
+SPINE = ("platform.kind=leaf_spine", "platform.ranks=16", "platform.oversubscription=4")
+#: Part: kind, size, what makes it the largest one, the key that is named, a value that makes the part shorter.
+KNOBS = {
+    "payload": ("all_reduce", 2**20, ("platform.ranks=4",), "platform.link_rate", "200Gbps"),
+    "headers": ("all_reduce", 2**16, ("platform.ranks=4", "transport.payload=64B"), "transport.payload", "1024B"),
+    "propagation": ("all_reduce", 2**12, ("platform.ranks=4",), "platform.link_delay", "100ns"),
+    "switching": (
+        "all_reduce",
+        2**12,
+        ("platform.ranks=4", "platform.switch_latency=5us"),
+        "platform.switch_latency",
+        "0ns",
+    ),
+    "queueing": ("all_to_all", 2**20, SPINE, "platform.oversubscription", "1"),
+    "host": (
+        "all_reduce",
+        2**12,
+        ("platform.ranks=4", "transport.receive_latency=9us"),
+        "transport.receive_latency",
+        "1us",
+    ),
+    "pools": ("all_to_all", 2**20, ("platform.ranks=4", "collective.in_flight=1"), "collective.in_flight", "3"),
+    "window": ("all_to_all", 2**20, ("platform.ranks=4", "transport.window=5000B"), "transport.window", "none"),
+    "pauses": ("all_to_all", 2**21, (*SPINE, "switch.buffer=400kB"), "switch.buffer", "32MB"),
+    "congestion_control": (
+        "all_to_all",
+        2**21,
+        (*SPINE, "transport.congestion_control=hpcc"),
+        "transport.congestion_control",
+        "none",
+    ),
+    "loss_recovery": ("gather", 2**20, LOSSY, "transport.recovery", "selective_repeat"),
+}
+
+
+@pytest.mark.parametrize("part", KNOBS)
+def test_the_knob_that_is_named_moves_the_part(part):
+    kind, size, overrides, knob, better = KNOBS[part]
+    given = ["transport.congestion_control=none", *overrides]
+    variants = {"as it is": [], "better": [f"{knob}={better}"]}
+    both = ap.compare({}, *given, engines=["packet"], variants=variants, collective=kind, sizes=[size])
+    first, second = both.why.to_dict("records")
+    assert (first["largest_part"], first["knob"]) == (part, knob)
+    assert second[f"{part}_us"] < 0.7 * first[f"{part}_us"]
+    assert second["packet_us"] < first["packet_us"]
+
+
 def test_jobs_and_flows_beside_each_other_have_their_own_rows():
     scenario = {
         "platform": {"kind": "leaf_spine", "ranks": 8, "ranks_per_leaf": 4, "oversubscription": 2},
