@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import astra_py as ap
-from astra_py.analysis.knobs import _DETAILS, _FABRIC_KNOBS, _KNOBS, _POOLS, _SCALE_UP_KNOBS
+from astra_py.analysis.knobs import _DETAILS, _FABRIC_KNOBS, _KNOBS, _PCIE_KNOBS, _POOLS, _SCALE_UP_KNOBS
 from astra_py.analysis.stretches import Part
 from astra_py.config.params import parameter_table
 from astra_py.errors import ConfigError
@@ -237,8 +237,10 @@ def test_without_packets_there_is_no_why():
 
 def test_knobs_are_parameters():
     keys = {parameter.key for parameter in parameter_table()}
-    tables = (_KNOBS, _SCALE_UP_KNOBS, _FABRIC_KNOBS, _DETAILS, _POOLS)
-    named = {"collective.in_flight", "platform.kind"}.union(*(table.values() for table in tables))
+    tables = (_KNOBS, _SCALE_UP_KNOBS, _PCIE_KNOBS, _FABRIC_KNOBS, _DETAILS, _POOLS)
+    others = {"collective.in_flight", "platform.kind", "platform.file"}
+    losses = {"transport.recovery", "switch.pfc", "platform.link_loss"}
+    named = (others | losses).union(*(table.values() for table in tables))
     assert named - {""} <= keys
 
 
@@ -293,12 +295,41 @@ KNOBS = {
         "none",
     ),
     "loss_recovery": ("gather", 2**20, LOSSY, "transport.recovery", "selective_repeat"),
+    "loss_recovery, no room": (
+        "gather",
+        2**20,
+        (*LOSSY, "transport.recovery=selective_repeat"),
+        "switch.pfc",
+        "true",
+    ),
+    "loss_recovery, on links": (
+        "sendrecv",
+        1000,
+        ("platform.ranks=2", "platform.link_loss=0.2", "seed=1"),
+        "platform.link_loss",
+        "0",
+    ),
+    "payload, NVLink": (
+        "all_to_all",
+        2**20,
+        ("platform.kind=zionex", "platform.nodes=1", "platform.nics_per_node=2", "platform.nic_policy=hash"),
+        "platform.scale_up.rate",
+        "600GB/s",
+    ),
+    "payload, behind PCIe": (
+        "all_reduce",
+        2**22,
+        ("platform.kind=zionex", "platform.nodes=2", "platform.nic_policy=hash", "platform.link_rate=400Gbps"),
+        "platform.pcie.rate",
+        "63GB/s",
+    ),
 }
 
 
-@pytest.mark.parametrize("part", KNOBS)
-def test_the_knob_that_is_named_moves_the_part(part):
-    kind, size, overrides, knob, better = KNOBS[part]
+@pytest.mark.parametrize("case", KNOBS)
+def test_the_knob_that_is_named_moves_the_part(case):
+    kind, size, overrides, knob, better = KNOBS[case]
+    part = case.partition(",")[0]
     given = ["transport.congestion_control=none", *overrides]
     variants = {"as it is": [], "better": [f"{knob}={better}"]}
     both = ap.compare({}, *given, engines=["packet"], variants=variants, collective=kind, sizes=[size])
