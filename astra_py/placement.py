@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -143,16 +144,33 @@ def _sizes(config: BackgroundConfig) -> FlowSizes:
 
 
 def _nic_rates(platform: Platform, seed: int, ranks: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Rate of each rank's NIC: the first Ethernet link's on its way to a rank half a list on, or else the slowest's."""
-    count, arrays = len(ranks), platform.arrays()
-    ptr, channels = route_paths(platform, seed, ranks, np.roll(ranks, -(count // 2)), np.zeros(count, dtype=np.int32))
+    """Rate of each rank's NIC, or its part of one that several of the ranks have; i64[ranks].
+
+    The NIC is the first Ethernet link of the way to the next rank of the list in another machine; where all are in one
+    machine, it is the slowest link of the way to the next rank.
+    """
+    arrays = platform.arrays()
+    ptr, channels = route_paths(
+        platform, seed, ranks, _elsewhere(ranks, arrays.rank_machine), np.zeros(len(ranks), dtype=np.int32)
+    )
     is_ethernet, rate = arrays.link_efficiency[channels // 2] == 0, arrays.link_rate_bps[channels // 2]
-    rates = np.empty(count, dtype=np.int64)
-    for i in range(count):
-        way = slice(ptr[i], ptr[i + 1])
-        ethernet = rate[way][is_ethernet[way]]
-        rates[i] = ethernet[0] if len(ethernet) else rate[way].min()
+    at = np.empty(len(ranks), dtype=np.int64)
+    for i, (begin, end) in enumerate(pairwise(ptr)):
+        ethernet = is_ethernet[begin:end]
+        at[i] = begin + (ethernet.argmax() if ethernet.any() else rate[begin:end].argmin())
+    _, which, shared_by = np.unique(channels[at], return_inverse=True, return_counts=True)
+    rates: NDArray[np.int64] = rate[at] // shared_by[which]
     return rates
+
+
+def _elsewhere(ranks: NDArray[np.int32], rank_machine: NDArray[np.int32]) -> NDArray[np.int32]:
+    """For each rank the next one of the list, round its end, in another machine; where all are in one, the next one."""
+    machine = rank_machine[ranks]
+    begins = np.flatnonzero(machine != np.roll(machine, 1))
+    if not len(begins):
+        return np.roll(ranks, -1)
+    after = np.searchsorted(begins, np.arange(len(ranks)), side="right") % len(begins)
+    return ranks[begins[after]]
 
 
 def _account(name: str, config: BackgroundConfig, flows: FlowList) -> str:

@@ -324,7 +324,11 @@ class Preparation:
     def _unseen(self) -> tuple[str, ...]:
         keys = unseen_keys(self.scenario)
         engine, named = self.scenario.engine, ", ".join(keys)
-        return (f"engine = {engine!r} has no packets, and its result does not depend on {named}",) if keys else ()
+        notes = (f"engine = {engine!r} has no packets, and its result does not depend on {named}",) if keys else ()
+        if engine != "analytic" or self.scenario.analytic.mode == "torchrec" or len(self.schedule.priorities) < 2:
+            return notes
+        levels = ", ".join(map(str, sorted(self.schedule.priorities)))
+        return (*notes, f"engine = 'analytic' has whole messages without priorities; those of this run are {levels}")
 
     @cached_property
     def declared_bytes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -274,3 +274,26 @@ def test_scales_are_of_every_kind_of_workload(tmp_path: Path) -> None:
     trace = ap.load({"platform": {"kind": "single_switch", "ranks": 4}, "workload": own}).trace
     assert trace.compute_ps().tolist() == [3000] * 4
     assert trace.calls[0].size_bytes == 250
+
+
+#: Platforms of two machines, ranks of theirs, and their NICs together in Gb/s, by hand.
+NICS = {
+    "one a rank": ({"kind": "single_switch", "ranks": 9}, "all", 9 * 100),
+    "one machine and a rank": ({"kind": "zionex", "nodes": 2}, "0-8", 9 * 100),
+    "a part of a machine": ({"kind": "zionex", "nodes": 2}, "2,3,9", 3 * 100),
+    "in turn": ({"kind": "zionex", "nodes": 2}, "8,0,9,1,10,2", 6 * 100),
+    "two ranks a NIC": ({"kind": "zionex", "nodes": 2, "nics_per_node": 4}, "all", 8 * 100),
+    "two of three share one": ({"kind": "zionex", "nodes": 2, "nics_per_node": 4}, "0,1,8", 2 * 100),
+    "hosts": ({"kind": "zion", "nodes": 2}, "0-8", 9 * 100),
+    "within a machine": ({"kind": "zionex", "nodes": 1}, "0-3", 4 * 8 * 300),
+}
+
+
+@pytest.mark.parametrize("name", NICS)
+def test_a_poisson_load_is_of_the_nics_of_its_ranks(name: str) -> None:
+    platform, ranks, nics_gbps = NICS[name]
+    storm = {"kind": "poisson", "ranks": ranks, "load": 0.5, "size": "10kB", "stop": "10ms"}
+    (call,) = ap.load({"platform": platform, "background": {"storm": storm}}).trace.calls
+    assert call.flows is not None
+    load = 8 * call.flows.total_bytes / (nics_gbps * 1e9 * 10e-3)
+    assert load == pytest.approx(0.5, rel=0.05)

@@ -7,6 +7,7 @@ Least squares of relative errors, so that a small message counts as much as a la
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -42,11 +43,13 @@ class Calibration:
     fitted : the keys that were fitted and their values, as a scenario file holds them.
     before : their values before.
     points : one row a size: size_bytes, measured_us, before_us, simulated_us, error_percent, is_fitted.
+    at_limit : the fitted keys whose values are as far as they may go: the measurements ask for more.
     """
 
     fitted: Mapping[str, Any]
     before: Mapping[str, Any]
     points: pd.DataFrame
+    at_limit: tuple[str, ...] = ()
 
     @property
     def overrides(self) -> tuple[str, ...]:
@@ -81,7 +84,8 @@ def calibrate(
 
     Raises
     ------
-    ConfigError : the scenario is not allowed, a key is no figure of it, or there are fewer sizes than figures.
+    ConfigError : the scenario is not allowed, a key is no figure of it, is there twice or moves none of the fitted
+        times, a measurement is no size or time, or there are fewer sizes than figures.
     """
     least_squares = _least_squares()
     scenario = source if isinstance(source, Scenario) else load_scenario(source, overrides)
@@ -108,15 +112,19 @@ def calibrate(
         relative: NDArray[np.float64] = times_ps(texts(scale))[is_fitted] / measured_ps[is_fitted] - 1
         return relative
 
-    found = least_squares(
-        errors, np.clip(1.0, *bounds.T), bounds=tuple(bounds.T), diff_step=_STEP, x_scale="jac", max_nfev=50
-    )
+    first = np.clip(1.0, *bounds.T)
+    for i, key in enumerate(keys):
+        halved = np.where(np.arange(len(keys)) == i, np.maximum(first / 2, bounds[:, 0]), first)
+        if np.array_equal(errors(halved), errors(first)):
+            raise ConfigError(f"{key} moves none of the {is_fitted.sum()} fitted times; allowed: figures that do")
+    found = least_squares(errors, first, bounds=tuple(bounds.T), diff_step=_STEP, x_scale="jac", max_nfev=50)
     best = texts(found.x)
     simulated_ps, before_ps = times_ps(best), _times_ps(scenario, kind, sizes)
     return Calibration(
         fitted=dict(zip(keys, best, strict=True)),
         before={key: rules[key][0].write(rules[key][1]) for key in keys},
         points=_points(sizes, measured_ps, before_ps, simulated_ps, is_fitted),
+        at_limit=tuple(key for key, limit in zip(keys, found.active_mask, strict=True) if limit),
     )
 
 
@@ -154,6 +162,10 @@ def _measured(measurements: pd.DataFrame) -> tuple[NDArray[np.int64], NDArray[np
     for column in ("size_bytes", "time_us"):
         if column not in measurements:
             raise ConfigError(f"measurements have no column {column}; they have {', '.join(measurements.columns)}")
+    for column in ("size_bytes", "time_us"):
+        for value in measurements[column]:
+            if not 0 <= value < math.inf:
+                raise ConfigError(f"measurements have {value} as {column}; allowed: finite numbers, at least 0")
     rows = measurements[(measurements["size_bytes"] > 0) & (measurements["time_us"] > 0)]
     if rows.empty:
         raise ConfigError("measurements have no row with bytes and a time")
@@ -184,6 +196,8 @@ def _rules(scenario: Scenario, keys: Sequence[str]) -> dict[str, tuple[QuantityR
     known = rules_of(scenario)
     rules: dict[str, tuple[QuantityRule | Number, Any]] = {}
     for key in keys:
+        if key in rules:
+            raise ConfigError(f"{key} is to be fitted twice; allowed: each figure once")
         rule, value = known.get(key, (None, None))
         is_word = isinstance(value, bool) or not isinstance(value, int | float)
         if not isinstance(rule, QuantityRule | Number) or is_word:

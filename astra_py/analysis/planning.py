@@ -14,7 +14,7 @@ from astra_py.config import load_scenario
 from astra_py.errors import ConfigError
 from astra_py.hardware import accelerator
 from astra_py.platforms import build_platform
-from astra_py.workloads.dlrm import DlrmJob, Memory, Plan
+from astra_py.workloads.dlrm import DlrmJob, Exchanges, Memory, Plan
 from astra_py.workloads.dlrm.plan_files import write_plan
 from astra_py.workloads.dlrm.plan_summary import plan_notes, plan_table, rank_table
 from astra_py.workloads.dlrm.sharders import Proposal, find_plan
@@ -33,14 +33,19 @@ class Planned:
 
     Attributes
     ----------
-    plan : which rank holds what.
+    exchanges : of the plan, what its ranks send each other in an iteration of the scenario.
     memory : what the ranks have, and what takes it.
     proposals : what the planner tried, the best first; empty for other sharders.
     """
 
-    plan: Plan
+    exchanges: Exchanges
     memory: Memory
     proposals: tuple[Proposal, ...] = ()
+
+    @property
+    def plan(self) -> Plan:
+        """Which rank holds what."""
+        return self.exchanges.plan
 
     @property
     def shards(self) -> pd.DataFrame:
@@ -50,12 +55,12 @@ class Planned:
     @property
     def ranks(self) -> pd.DataFrame:
         """One row a rank; see :func:`~astra_py.workloads.dlrm.plan_summary.rank_table`."""
-        return rank_table(self.plan, self.memory)
+        return rank_table(self.exchanges, self.memory)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the plan does, a sentence each."""
-        return plan_notes(self.plan, self.memory)
+        return plan_notes(self.exchanges, self.memory)
 
     def write(self, path: str | Path) -> None:
         """Write the plan as CSV or JSON, which ``workload.plan`` takes.
@@ -94,7 +99,7 @@ def plan_tables(
     platform = build_platform(scenario.platform)
     job = DlrmJob(config, platform.ranks, accelerator(scenario.platform.accelerator), platform.arrays())
     if config.plan is not None or config.sharder != "planner":
-        return Planned(plan=job.plan, memory=job.memory)
+        return Planned(exchanges=job.exchanges, memory=job.memory)
 
     def judge(plan: Plan) -> int:
         time_ps = _iteration_ps(scenario, plan)
@@ -105,7 +110,7 @@ def plan_tables(
     proposals = find_plan(
         job.model, job.memory, job.rates, min_shard_dim=config.min_shard_dim, judge=judge if is_judged else None
     )
-    return Planned(plan=proposals[0].plan, memory=job.memory, proposals=tuple(proposals))
+    return Planned(exchanges=job.exchanges_with(proposals[0].plan), memory=job.memory, proposals=tuple(proposals))
 
 
 def _iteration_ps(scenario: Scenario, plan: Plan) -> int:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -49,10 +50,18 @@ def calibrate(
 ) -> None:
     """Fit link efficiency and latency to measured times; errors at sizes fitted and held out stand apart."""
     from astra_py.analysis.calibrate import calibrate as fit
+    from astra_py.config import load_scenario
     from astra_py.formats import read
     from astra_py.formats.registry import Kind
+    from astra_py.platforms import build_platform
 
     document = read(log, kinds=(Kind.MEASUREMENTS,))
+    ranks = build_platform(load_scenario(scenario, overrides or ()).platform).ranks
+    warnings = list(document.warnings if as_json else ())
+    if document.ranks not in (None, ranks):
+        warnings.append(f"{log} is of {document.ranks} GPUs, and the platform has {ranks} ranks")
+    for warning in warnings:
+        print(f"warning: {warning}", file=sys.stderr)
     measured = document.content
     kind = kind or str(measured.attrs.get("collective", ""))
     if not kind:
@@ -68,14 +77,17 @@ def calibrate(
     )
     if as_json:
         points = found.points.to_dict("records")
-        print_json([{"fitted": dict(found.fitted), "before": dict(found.before), "points": points}])
+        fit_of = {"fitted": dict(found.fitted), "before": dict(found.before), "at_limit": list(found.at_limit)}
+        print_json([{**fit_of, "points": points}])
     else:
         print("\n".join([*document.notes, "", *_report(found, kind)]))
 
 
 def _report(found: Calibration, kind: str) -> list[str]:
     lines = [f"{kind}, fitted by least squares of relative errors:"]
-    lines += [f"  {key} = {value}  (was {found.before[key]})" for key, value in found.fitted.items()]
+    for key, value in found.fitted.items():
+        limit = "; as far as it may go, and the measurements ask for more" if key in found.at_limit else ""
+        lines.append(f"  {key} = {value}  (was {found.before[key]}{limit})")
     rows = [
         [
             format_size(int(point["size_bytes"])),

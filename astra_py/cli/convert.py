@@ -18,6 +18,14 @@ def convert(
         Path, typer.Argument(metavar="IN", help="A file, or what the names of one file a rank begin with.")
     ],
     target: Annotated[Path, typer.Argument(metavar="OUT", help="What to write; its suffix tells the format.")],
+    overrides: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[key.path=value]...",
+            help="Of a workload: keys of the scenario that it is given in, such as workload.missing_ranks=same.",
+            show_default=False,
+        ),
+    ] = None,
     to: Annotated[str | None, typer.Option("--to", help="The format to write, where the suffix does not tell.")] = None,
     format: Annotated[
         str | None, typer.Option("--format", help="The format of IN; recognised from its content without it.")
@@ -30,7 +38,16 @@ def convert(
     """Write a file as one of another format, and print what was taken from it and what was written."""
     from astra_py.formats.convert import convert as write
 
-    said = write(source, target, to, format=format, ranks=ranks, is_strict=strict, is_overwriting=overwrite)
+    said = write(
+        source,
+        target,
+        to,
+        overrides=overrides or (),
+        format=format,
+        ranks=ranks,
+        is_strict=strict,
+        is_overwriting=overwrite,
+    )
     if as_json:
         print_json([{"in": str(source), "out": str(target), "said": list(said)}])
         return

@@ -80,7 +80,7 @@ def _aim(row: Row) -> str:
         return ""
     if row.case.relation != "=":
         return row.case.relation.value
-    return "exact" if row.case.tolerance == 0 else f"{100 * row.case.tolerance:g} %"
+    return "exact" if row.case.tolerance == 0 else f"{100 * row.case.tolerance:.3g} %"
 
 
 def _table(rows: list[Row]) -> list[str]:

@@ -23,8 +23,8 @@ class AnalyticEngine:
     LogGP: a port's messages go first in, first out, those with a busy receiver last. On link ``j`` of its way a message
     begins at ``b_j = max(b_(j-1) + latency_j, free_j)`` and holds the link for its line bytes over the link's rate; it
     is complete its line bytes over the slowest rate after it begins on the last link. A link is taken in the order in
-    which first bytes come to it. Acknowledgements, windows and queues of packets do not exist here, and no frame is
-    counted.
+    which first bytes come to it. Acknowledgements, windows, priorities and queues of packets do not exist here, and no
+    frame is counted.
 
     ``options.analytic_mode`` has the other models; see :mod:`astra_py.engines.astra_sim`.
     """

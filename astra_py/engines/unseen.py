@@ -24,10 +24,14 @@ _TRANSPORT_OF_MESSAGES = frozenset(
         "time_rounding",
     }
 )
-#: Engines without packets, and what each sees beside that.
-_SEEN = {
-    "flow": _TRANSPORT_OF_MESSAGES | {"qp_policy"},
-    "analytic": _TRANSPORT_OF_MESSAGES,
+#: Of ``[transport]``, what ASTRA-sim's analytical backends have; the latencies are refused where they are not 0.
+_TRANSPORT_OF_ASTRA_SIM = frozenset({"kind", "preset", "send_latency", "receive_latency"})
+#: What of ``[transport]`` is seen without packets, by ``analytic.mode``. TorchRec's planner has its own constants.
+_SEEN_BY_MODE = {
+    "loggp": _TRANSPORT_OF_MESSAGES,
+    "astra_sim": _TRANSPORT_OF_ASTRA_SIM,
+    "astra_sim_congestion": _TRANSPORT_OF_ASTRA_SIM,
+    "torchrec": frozenset({"kind", "preset"}),
 }
 
 
@@ -40,8 +44,10 @@ def unseen_keys(scenario: Scenario) -> tuple[str, ...]:
     if scenario.engine == "packet":
         return ()
     transport, switch = scenario.transport, scenario.switch
+    is_flow = scenario.engine == "flow"
+    seen = _TRANSPORT_OF_MESSAGES | {"qp_policy"} if is_flow else _SEEN_BY_MODE[scenario.analytic.mode]
     tables = (
-        (transport, type(transport)(), _SEEN[scenario.engine]),
+        (transport, type(transport)(), seen),
         (switch, type(switch)(), frozenset[str]()),
     )
     return tuple(

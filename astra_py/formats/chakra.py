@@ -10,18 +10,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from astra_py.config.load import load_scenario
 from astra_py.errors import ConfigError, WorkloadError
 from astra_py.formats.chakra_graph import ALL_RANKS, ChakraGraph, chakra_graph
 from astra_py.formats.chakra_nodes import VERSION, read_chakra_nodes
-from astra_py.formats.chakra_writer import write_chakra
+from astra_py.formats.chakra_writer import chakra_files, write_chakra
 from astra_py.formats.graph_job import complete, counted, graph_job, rank_files, span
 from astra_py.formats.head import Head
 from astra_py.formats.protobuf import LENGTH, VARINT, WireError, fields, varint
 from astra_py.formats.rank_graph import Exchange, Group, RankGraph
 from astra_py.formats.rated import rated
 from astra_py.formats.registry import Document, Format, Kind, Options, register_format
-from astra_py.workloads import Job
+from astra_py.platforms import build_platform
+from astra_py.workloads import Job, build_job
 
 if TYPE_CHECKING:
     from astra_py.config import Scenario
@@ -178,18 +178,15 @@ def _grouped(read: ChakraGraph, given: Mapping[str, tuple[int, ...]], source: st
 
 
 def _write(document: Document, path: Path, options: Options) -> tuple[str, ...]:
-    """Write the job of a workload file, once through, for ``options.ranks`` ranks."""
-    ranks = options.ranks or document.ranks
-    if ranks is None:
-        raise ConfigError(f"{document.path}: fits any number of ranks; say how many, and each gets a file")
-    scenario = load_scenario(
-        {
-            "platform": {"kind": "single_switch", "ranks": ranks},
-            "workload": {"file": str(document.path), "format": document.format, "iterations": 1},
-        }
-    )
-    job: Job = document.content(scenario, ranks)
-    return write_chakra(job.trace, path, is_overwriting=options.is_overwriting)
+    """Write the job of a workload file in ``options.scenario``."""
+    assert options.scenario is not None
+    job = build_job(options.scenario, build_platform(options.scenario.platform).ranks)
+    read_from = [file.resolve() for file in rank_files(document.path).values()]
+    if over := [file for file in chakra_files(path, job.trace.ranks) if file.resolve() in read_from]:
+        raise ConfigError(f"{over[0]}: is the source itself; allowed: another name")
+    if options.is_strict and job.warnings:
+        raise WorkloadError(f"{job.warnings[0]} (strict: an error)")
+    return (*job.notes, *write_chakra(job.trace, path, is_overwriting=options.is_overwriting))
 
 
 CHAKRA = register_format(

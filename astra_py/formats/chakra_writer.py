@@ -22,13 +22,19 @@ from astra_py.formats.chakra_nodes import VERSION, CommType, NodeType
 from astra_py.formats.protobuf import field, message, packed
 from astra_py.workloads import CollectiveCall, NodeKind, Trace
 
-__all__ = ["write_chakra"]
+__all__ = ["chakra_files", "write_chakra"]
 
 _COMM_TYPES = {kind: number for number, kind in COMM_KINDS.items()}
 _PS_PER_US = 10**6
 
 #: Streams that nodes of a kind are in where no attribute says so.
 _STREAMS = {NodeKind.COMPUTE: "compute", NodeKind.MEMORY: "", NodeKind.COLLECTIVE: ""}
+
+
+def chakra_files(path: Path, ranks: int) -> list[Path]:
+    """Return the files of a job's ranks; ``path`` is what their names begin with, and may end in ``.et``."""
+    prefix = path.with_suffix("") if path.suffix == ".et" else path
+    return [prefix.with_name(f"{prefix.name}.{rank}.et") for rank in range(ranks)]
 
 
 def write_chakra(trace: Trace, path: Path, *, is_overwriting: bool = False) -> tuple[str, ...]:
@@ -44,8 +50,7 @@ def write_chakra(trace: Trace, path: Path, *, is_overwriting: bool = False) -> t
     WorkloadError : a file cannot be written, a call has no node type (a list of flows), or ranks do the collectives of
         a group in different orders.
     """
-    prefix = path.with_suffix("") if path.suffix == ".et" else path
-    files = [prefix.with_name(f"{prefix.name}.{rank}.et") for rank in range(trace.ranks)]
+    files = chakra_files(path, trace.ranks)
     if not is_overwriting and (there := [file for file in files if file.exists()]):
         raise ConfigError(f"{there[0]}: is there already; allowed: another name, or --overwrite")
     writer = _Writer(trace)
@@ -53,9 +58,9 @@ def write_chakra(trace: Trace, path: Path, *, is_overwriting: bool = False) -> t
         for rank, file in enumerate(files):
             file.write_bytes(writer.file(rank))
     except OSError as error:
-        raise WorkloadError(f"{prefix}: cannot be written: {error.strerror}") from error
+        raise WorkloadError(f"{path}: cannot be written: {error.strerror}") from error
     return (
-        f"{prefix}.0.et to {prefix.name}.{trace.ranks - 1}.et: {len(trace)} nodes of {trace.ranks} ranks",
+        f"{files[0]} to {files[-1].name}: {len(trace)} nodes of {trace.ranks} ranks",
         *(f"only astra-py reads {what} ({count} nodes)" for what, count in writer.own.items()),
     )
 

@@ -4,8 +4,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from astra_py.config.load import load_scenario
 from astra_py.errors import ConfigError
 from astra_py.formats.registry import (
     Document,
@@ -16,8 +20,15 @@ from astra_py.formats.registry import (
     format_names,
     read,
 )
+from astra_py.platforms import build_platform
+
+if TYPE_CHECKING:
+    from astra_py.config import Scenario
 
 __all__ = ["convert", "inspect"]
+
+#: Keys that say what the command line says: which file it is, and of what format.
+_OF_THE_FILE = ("workload.kind", "workload.file", "workload.format")
 
 
 def inspect(path: str | Path, format: str | None = None, *, is_strict: bool = False) -> Document:
@@ -45,6 +56,7 @@ def convert(
     target: str | Path,
     to: str | None = None,
     *,
+    overrides: Sequence[str] = (),
     format: str | None = None,
     ranks: int | None = None,
     is_strict: bool = False,
@@ -57,6 +69,8 @@ def convert(
     source : the file, or what the names of one file a rank begin with.
     target : what to write; its suffix tells the format where ``to`` does not.
     to : the name of the format to write.
+    overrides : ``"key.path=value"`` of ``[workload]`` and ``[platform]``, as of the scenario that a workload file is
+        given in: what becomes of ranks without a file, say. It is done once, on a switch, unless they say otherwise.
     format : the name of the source's format; recognised where it is None.
     ranks : number of ranks, where the source fits any.
     is_strict : whether what is only warned of is an error.
@@ -64,8 +78,8 @@ def convert(
 
     Raises
     ------
-    ConfigError : no format has such a name or suffix, the one wanted cannot be made of the source, or ``target`` is
-        there already or cannot be written.
+    ConfigError : no format has such a name or suffix, the one wanted cannot be made of the source, ``target`` is
+        there already or cannot be written, or ``overrides`` are not allowed, or not beside such a source.
     TopologyError, WorkloadError : the source is not understood, or what is in it cannot be said in the other format.
     """
     source, target = Path(source), Path(target)
@@ -77,18 +91,49 @@ def convert(
     if target.exists() and os.path.samefile(source, target):
         raise ConfigError(f"{target}: is the source itself; allowed: another name")
     assert wanted.write is not None
+    notes = document.notes
+    if find_format(document.format).kind is Kind.WORKLOAD:
+        options, notes = replace(options, scenario=_scenario(document, ranks, overrides)), ()
+    elif overrides:
+        raise ConfigError(f"{overrides[0]}: {source} is no workload file, and only that is part of a scenario")
     try:
         written = wanted.write(document, target, options)
     except OSError as error:
         raise ConfigError(f"{target}: cannot be written: {error.strerror}") from error
-    return (*document.notes, *written)
+    return (*notes, *written)
+
+
+def _scenario(document: Document, ranks: int | None, overrides: Sequence[str]) -> Scenario:
+    """The scenario that a workload file is given in, of as many ranks as the file or ``ranks`` says."""
+    for override in overrides:
+        key = override.partition("=")[0].strip()
+        if key in _OF_THE_FILE or not key.startswith(("workload.", "platform.")):
+            raise ConfigError(
+                f"{override}: not taken by a conversion; allowed: keys of [workload] but kind, file and format, and of "
+                "[platform]"
+            )
+    known = document.ranks if ranks is None else ranks
+    tree: dict[str, Any] = {
+        "workload": {"file": str(document.path), "format": document.format, "iterations": 1},
+    }
+    is_sized = any(override.startswith("platform.") for override in overrides)
+    if not is_sized:
+        if known is None:
+            raise ConfigError(f"{document.path}: fits any number of ranks; allowed: --ranks, a number of them")
+        tree["platform"] = {"kind": "single_switch", "ranks": known}
+    scenario = load_scenario(tree, overrides)
+    if is_sized and known not in (None, there := build_platform(scenario.platform).ranks):
+        raise ConfigError(f"{document.path}: {known} ranks are wanted, and the platform has {there}")
+    return scenario
 
 
 def _wanted(document: Document, target: Path, to: str | None) -> Format:
     """The format to write."""
     kind = find_format(document.format).kind
     able = [each for name in format_names() if kind in (each := find_format(name)).writes]
-    listed = ", ".join(f"{each.name!r} ({' '.join(each.suffixes)})" for each in able) or "none"
+    if not able:
+        raise ConfigError(f"{document.path}: a {kind} file is only read; no format is written from one")
+    listed = ", ".join(f"{each.name!r} ({' '.join(each.suffixes)})" for each in able)
     if to is not None:
         wanted = find_format(to)
         if wanted not in able:

@@ -255,10 +255,19 @@ def _dtype(node: EtNode, name: Any) -> tuple[int, str]:
 
 
 def _bytes(node: EtNode, key: str, element: int, tensors: Any) -> int:
+    """Bytes by the attribute's count of elements where there is one, else those of the tensors."""
     count = node.attributes.get(key)
-    if type(count) is int and count >= 0 and element:
-        return count * element
-    return sum(tensor.size_bytes for tensor in tensors_of(tensors))
+    if count is None:
+        return sum(tensor.size_bytes for tensor in tensors_of(tensors))
+    if type(count) is not int or count < 0:
+        raise WorkloadError(f"{node.where}: {key} is {count!r}; allowed is a whole number from 0")
+    if count and not element:
+        name = node.attributes.get("dtype")
+        hint = did_you_mean(name, _DTYPES) if isinstance(name, str) else ""
+        raise WorkloadError(
+            f"{node.where}: {key} is {count} elements of dtype {name!r}; known are {', '.join(_DTYPES)}{hint}"
+        )
+    return count * element
 
 
 def _splits(node: EtNode, found: Any) -> tuple[int, ...]:

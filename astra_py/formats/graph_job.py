@@ -5,26 +5,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from typing import TYPE_CHECKING
 
 from astra_py.config.input_files import input_files
 from astra_py.errors import ConfigError, WorkloadError
 from astra_py.formats.joined_ranks import joined
 from astra_py.formats.rank_graph import RankGraph
-from astra_py.workloads import Job, NodeKind, Trace, repeated, scaled
+from astra_py.workloads import Job, repeated, scaled
 
 if TYPE_CHECKING:
     from astra_py.config import Scenario
 
 __all__ = ["complete", "counted", "graph_job", "rank_files", "span"]
-
-#: How many times its nodes a trace may have in joints between iterations.
-_MOST_JOINS = 4
 
 #: The number that a file of a rank has in its name, before its suffixes.
 _RANK = re.compile(r"([0-9]{1,7})(?:\.[A-Za-z][A-Za-z0-9]*)+$")
@@ -106,48 +99,5 @@ def graph_job(path: Path, graphs: Mapping[int, RankGraph], scenario: Scenario, r
     trace = joined([every[rank] for rank in range(ranks)], ranks)
     if config.iterations > 1:
         notes.append(f"the nodes of the files are done {config.iterations} times, an iteration each")
-        trace = repeated(_closed(trace), config.iterations)
+        trace = repeated(trace, config.iterations)
     return Job(scaled(trace, compute=config.compute_scale, comm=config.comm_scale), tuple(notes))
-
-
-def _closed(trace: Trace) -> Trace:
-    """Let each rank begin with one node and end with one, of no time, where very many begin and end at once.
-
-    Done again, each node that begins waits for each one that ends: with these two that are as many as there are nodes,
-    and not their product.
-    """
-    count, ranks = len(trace), trace.ranks
-    is_end = np.ones(count, dtype=np.bool_)
-    is_end[trace.dep_node] = False
-    begin, end = np.flatnonzero(np.diff(trace.dep_ptr) == 0), np.flatnonzero(is_end)
-    joins = np.bincount(trace.rank[begin], minlength=ranks) * np.bincount(trace.rank[end], minlength=ranks)
-    if joins.sum() <= _MOST_JOINS * count:
-        return trace
-    every = np.arange(ranks)
-    node = np.concatenate(
-        [ranks + np.repeat(np.arange(count), np.diff(trace.dep_ptr)), ranks + begin, ranks + count + trace.rank[end]]
-    )
-    waited = np.concatenate([ranks + trace.dep_node, trace.rank[begin], ranks + end])
-    dep_ptr = np.zeros(count + 2 * ranks + 1, dtype=np.int64)
-    np.cumsum(np.bincount(node, minlength=count + 2 * ranks), out=dep_ptr[1:])
-
-    def around(column: str, first: ArrayLike, last: ArrayLike) -> NDArray[Any]:
-        values = getattr(trace, column)
-        ends = (np.broadcast_to(np.asarray(value, dtype=values.dtype), ranks) for value in (first, last))
-        return np.concatenate([next(ends), values, next(ends)])
-
-    names = len(trace.names)
-    return replace(
-        trace,
-        kind=around("kind", NodeKind.MEMORY, NodeKind.MEMORY),
-        rank=around("rank", every, every),
-        name=around("name", names, names + 1),
-        names=(*trace.names, "begin", "end"),
-        duration_ps=around("duration_ps", 0, 0),
-        call=around("call", -1, -1),
-        iteration=around("iteration", 0, trace.iterations - 1),
-        phase=around("phase", 0, 0),
-        stream=around("stream", -1, -1),
-        dep_ptr=dep_ptr,
-        dep_node=waited[np.argsort(node, kind="stable")],
-    )

@@ -2,7 +2,8 @@
 """The format ``nccl_tests``: what nccl-tests print, as a table to compare a simulation with.
 
 A row is ``size count type [redop] [root]``, then time (us), algbw, busbw (GB/s of 10^9 B) and the number of wrong
-values out of place, and the same four in place. The average at the end is the mean of all busbw values of both
+values out of place, and the same four in place. Older versions have the largest relative error in place of that number,
+and say at the end alone whether results were right. The average at the end is the mean of all busbw values of both
 columns; it is computed again from the rows and compared.
 """
 
@@ -30,6 +31,8 @@ _TYPE = re.compile(r"(u?int(8|32|64)|half|float|double|bfloat16|fp8_?e[45]m[23]|
 _AVERAGE = re.compile(r"#\s*Avg bus bandwidth\s*:\s*(?P<GBps>[0-9]+(\.[0-9]+)?)\s*$")
 _OUT_OF_BOUNDS = re.compile(r"#\s*Out of bounds values\s*:\s*(?P<count>[0-9]{1,18})\s*(?P<verdict>\S*)")
 _RANK = re.compile(r"#\s*Rank\s+(?P<rank>[0-9]{1,9})\b.*?\bon\s+(?P<host>\S+)\s+device\s+(?P<device>[0-9]+)")
+#: The heading of older versions' columns.
+_OF_ERRORS = re.compile(r"#.*\bbusbw error\b")
 _PROGRAM = re.compile(r"#\s*Collective test starting:\s*(?P<name>\w+?)_perf\b")
 #: Names of nccl-tests' programs that are not those of their collectives.
 _COLLECTIVES = {"alltoall": "all_to_all"}
@@ -66,7 +69,7 @@ def _read(path: Path, options: Options) -> Document:
     rows: list[_Row] = []
     ranks: dict[int, str] = {}
     average = None
-    wrong, program, other = "", "", 0
+    wrong, program, other, has_errors = "", "", 0, False
     for line in read_lines(path):
         text = " ".join(line.fields)
         if _is_row(line.fields):
@@ -81,6 +84,8 @@ def _read(path: Path, options: Options) -> Document:
             ranks[int(match["rank"])] = match["host"]
         elif (match := _PROGRAM.match(text)) is not None:
             program = match["name"]
+        elif _OF_ERRORS.match(text) is not None:
+            has_errors = True
         elif not text.startswith("#"):
             other += 1
     if not rows:
@@ -101,7 +106,7 @@ def _read(path: Path, options: Options) -> Document:
         content=table,
         summary=tuple(summary),
         ignored=(f"{other} other lines",) if other else (),
-        warnings=tuple(filter(None, [wrong, *_wrong_rows(rows)])),
+        warnings=tuple(filter(None, [wrong, *([] if has_errors else _wrong_rows(rows))])),
         ranks=len(ranks) or None,
     )
 

@@ -67,6 +67,7 @@ class Options:
     dims : sizes of the network's dimensions, that of neighbouring ranks first, or None where they are not known.
     given : key paths that the scenario gives, such as ``"transport.ack"``, and that so override the file.
     platform : the scenario's ``[platform]``, where a platform is read: what its file does not say.
+    scenario : where a workload is written, what its job is made for.
     """
 
     is_strict: bool = False
@@ -75,6 +76,7 @@ class Options:
     dims: tuple[int, ...] | None = None
     given: frozenset[str] = frozenset()
     platform: PlatformConfig | None = None
+    scenario: Scenario | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +123,7 @@ class Format:
         :class:`~astra_py.errors.WorkloadError` for anything else, and no other exception whatever the file holds; the
         message has the file, then line, node id or byte offset. Its memory is bounded by a small multiple of the file.
     write : writes the content of a document of a kind in ``writes`` to a path that is not there yet, and returns what
-        it wrote, a sentence each; None where the format is only read.
+        it wrote, a sentence each, after the job's notes where it is a workload; None where the format is only read.
     writes : the kinds of documents that it can be made of.
     suffixes : how the names of its files end, by which ``astra-py convert`` knows it.
     """

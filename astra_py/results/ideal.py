@@ -70,8 +70,11 @@ def _most_loaded_node(
     group = end.astype(np.int64) * len(kinds) + kind
     groups = len(arrays.node_kind) * len(kinds)
     rate = integer_sums(group, np.repeat(arrays.link_rate_bps, 2), groups)
-    loads = integer_sums(group[channels], np.where(arrays.node_kind[end[channels]] == NodeKind.SWITCH, 0, load), groups)
-    worst = int(np.argmax(loads / np.maximum(rate, 1)))
+    is_chosen_from = arrays.node_kind[end[channels]] != NodeKind.SWITCH
+    loads = integer_sums(group[channels[is_chosen_from]], load[is_chosen_from], groups)
+    # without bytes all are alike, but a node without links of a kind has no rate of that kind
+    candidates = np.unique(group[channels[is_chosen_from]])
+    worst = int(candidates[np.argmax(loads[candidates] / rate[candidates])])
     return _ideal_ps(int(loads[worst]), int(rate[worst])), int(np.flatnonzero(group == worst)[0])
 
 

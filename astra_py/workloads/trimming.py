@@ -16,6 +16,9 @@ from astra_py.workloads.trace import NodeKind, Trace
 
 __all__ = ["repeated", "trimmed"]
 
+#: How many times its nodes a Trace may have in dependencies between one repetition and the next.
+_MOST_JOINS = 4
+
 
 def trimmed(
     trace: Trace,
@@ -75,7 +78,9 @@ def trimmed(
 def repeated(trace: Trace, times: int) -> Trace:
     """Do all of a Trace several times; iterations are numbered on.
 
-    Each rank begins a repetition when all that it did in the one before has ended.
+    Each rank begins a repetition when all that it did in the one before has ended. Where very many nodes begin and end
+    at once, each rank begins with one more node, ``"begin"``, of no time, so that it has as many dependencies as nodes
+    and not as many as pairs of them.
 
     Raises
     ------
@@ -85,13 +90,15 @@ def repeated(trace: Trace, times: int) -> Trace:
         raise WorkloadError(f"a job is done at least once, not {times} times")
     if times == 1 or not len(trace):
         return trace
+    roots, ends = _outermost(trace)
+    joins = _of_ranks(trace, roots) * _of_ranks(trace, ends)
+    if joins.sum() > _MOST_JOINS * len(trace):
+        trace = _begun(trace, roots)
+        roots, ends = _outermost(trace)
     count, calls = len(trace), len(trace.calls)
     iterations = int(trace.iteration.max() - trace.iteration.min()) + 1
     again = np.arange(times)
     waits = np.diff(trace.dep_ptr)
-    is_waited_for = np.zeros(count, dtype=np.bool_)
-    is_waited_for[trace.dep_node] = True
-    roots, ends = np.flatnonzero(waits == 0), np.flatnonzero(~is_waited_for)
     # each root waits for all ends of its rank
     ends = ends[np.argsort(trace.rank[ends], kind="stable")]
     first = np.searchsorted(trace.rank[ends], np.arange(trace.ranks + 1))
@@ -118,6 +125,50 @@ def repeated(trace: Trace, times: int) -> Trace:
         dep_ptr=np.concatenate([[0], np.cumsum(np.concatenate([waits, *[later] * (times - 1)]))]).astype(np.int64),
         dep_node=np.concatenate(dep_node),
         calls=tuple(_in_iteration(call, call.iteration + k * iterations) for k in range(times) for call in trace.calls),
+    )
+
+
+def _outermost(trace: Trace) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The nodes that wait for none, and those that none waits for."""
+    is_end = np.ones(len(trace), dtype=np.bool_)
+    is_end[trace.dep_node] = False
+    return np.flatnonzero(np.diff(trace.dep_ptr) == 0), np.flatnonzero(is_end)
+
+
+def _of_ranks(trace: Trace, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """i64[ranks]: how many of the nodes each rank has."""
+    return np.bincount(trace.rank[nodes], minlength=trace.ranks)
+
+
+def _begun(trace: Trace, roots: NDArray[np.int64]) -> Trace:
+    """As ``trace``, where each rank begins with one node, of no time, that all of its ``roots`` wait for.
+
+    The node is of the iteration, phase and job of the rank's first root.
+    """
+    ranks, first = np.unique(trace.rank[roots], return_index=True)
+    count, first = len(ranks), roots[first]
+    number = np.zeros(trace.ranks, dtype=np.int64)
+    number[ranks] = np.arange(count)
+    waits = np.diff(trace.dep_ptr)
+    is_root = waits == 0
+    later = np.where(is_root, 1, waits)
+    dep_node = np.empty(int(later.sum()), dtype=np.int64)
+    is_new = np.repeat(is_root, later)
+    dep_node[is_new] = number[trace.rank[roots]]
+    dep_node[~is_new] = trace.dep_node + count
+    given = {"kind": NodeKind.MEMORY, "name": len(trace.names), "duration_ps": 0, "call": -1, "stream": -1}
+    columns: dict[str, Any] = {
+        name: np.concatenate([np.full(count, value, dtype=getattr(trace, name).dtype), getattr(trace, name)])
+        for name, value in given.items()
+    }
+    for name in ("rank", "iteration", "phase", *(["job"] if trace.jobs else [])):
+        columns[name] = np.concatenate([getattr(trace, name)[first], getattr(trace, name)])
+    return replace(
+        trace,
+        **columns,
+        names=(*trace.names, "begin"),
+        dep_ptr=np.concatenate([np.zeros(count + 1, dtype=np.int64), np.cumsum(later)]).astype(np.int64),
+        dep_node=dep_node,
     )
 
 

@@ -7,6 +7,7 @@ That the table is green without them is :mod:`test_validation`'s.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -127,6 +128,8 @@ def test_self_traffic_that_is_sent(monkeypatch: Patch) -> None:
 
 
 def test_a_message_to_oneself_is_refused(monkeypatch: Patch) -> None:
+    monkeypatch.setattr(registry, "_algorithms", deepcopy(registry._algorithms))
+
     @registry.collective("all_to_all", name="to_all_and_oneself")
     def to_all_and_oneself(build: Any, group: Any, matrix: Any) -> None:
         ranks = np.arange(group.size)

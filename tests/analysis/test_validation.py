@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from astra_py.analysis.validation import Case, Figures, Kind, Relation, Row, exact, validate
+from astra_py.analysis.validation import Case, Figures, Kind, Relation, Row, exact, machines, validate
 from astra_py.analysis.validation.case import measure
 from astra_py.analysis.validation.engines import chain
 from astra_py.analysis.validation.table import all_cases, to_pandas
@@ -23,6 +23,17 @@ CASES = all_cases()
 def test_case(case: Case) -> None:
     row = measure(case)
     assert not row.is_fatal, f"{row.figures} against {case.tolerance}"
+
+
+def test_figures_that_were_fitted() -> None:
+    """The efficiency that fits eight A100 is about 0.7; seventeen delays in a row are about 300 us of latency."""
+    assert machines._a100_points()[0] == "platform.scale_up.efficiency = 0.7042"
+    assert machines._v100_delay_ns() == 17_371
+
+
+def test_every_row_of_a_real_machine_that_must_pass_is_there() -> None:
+    must = {case.id.split("_")[0] for case in CASES if case.section == "machines" and case.is_must}
+    assert must == {"machines.v2", "machines.v5", "machines.v6", "machines.v7", "machines.v7c"}
 
 
 def test_ids_are_unique_and_a_quick_table_has_twenty_rows() -> None:

@@ -63,3 +63,13 @@ def test_conversion(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert (code, "is there already" in err) == (2, True)
     code, out, _ = run(capsys, "convert", str(source), str(target), "--overwrite", "--to", "scenario", "--json")
     assert (code, json.loads(out)["out"]) == (0, str(target))
+
+
+def test_a_conversion_takes_keys_of_the_scenario(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    source, target = samples.write(tmp_path, "astra_text"), tmp_path / "out.et"
+    code, out, err = run(capsys, "convert", str(source), str(target), "--ranks", "2", "workload.compute_unit=1us")
+    assert (code, err) == (0, "")
+    assert "times in units of 1000 ns" in out
+    code, out, err = run(capsys, "convert", str(source), str(target), "--ranks", "2", "workload.compute_unt=1us")
+    assert (code, out) == (2, "")
+    assert "did you mean 'workload.compute_unit'" in err

@@ -9,6 +9,7 @@ import pytest
 
 from astra_py.api import one_collective
 from astra_py.collectives import ASYMPTOTIC, Level, SystemModel, algorithm_names, closed_form, closed_time_ps
+from astra_py.collectives.registry import find_algorithm
 from astra_py.config import load_scenario
 from astra_py.errors import ConfigError
 from astra_py.workloads import COLLECTIVE_KINDS
@@ -103,7 +104,9 @@ def test_packets_in_the_exact_regime(kind: str, algorithm: str, ranks: int, pack
 
 def test_every_algorithm_on_one_level() -> None:
     for kind in COLLECTIVE_KINDS:
-        for name in algorithm_names(kind):
+        # those that other tests registered have none
+        own = [name for name in algorithm_names(kind) if find_algorithm(kind, name).__module__.startswith("astra_py.")]
+        for name in own:
             if name not in CHOSEN_AT_ISSUE:
                 ranks = 2 if kind == "sendrecv" else 100_000
                 time = closed_time_ps(kind, name, 2**30, machines=ranks, between=BETWEEN)

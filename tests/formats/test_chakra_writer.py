@@ -171,3 +171,70 @@ def test_a_job_of_another_format_is_converted(tmp_path: Path) -> None:
     assert content(read_back(tmp_path / "out", 4)) == content(
         ap.load({"platform": {"ranks": 4}, "workload": workload}).trace
     )
+
+
+def test_a_conversion_is_of_the_scenario_that_is_said(tmp_path: Path) -> None:
+    text = tmp_path / "job.txt"
+    text.write_text("HYBRID_DATA_MODEL\n1\nlayer -1 3 ALLREDUCE 4096 1 NONE 0 2 ALLREDUCE 8192 0\n")
+    keys = {"compute_unit": "1us", "comm_scale": 0.5, "iterations": 2, "keep_iterations": "1"}
+    platform = {"kind": "zionex", "nodes": 2, "accelerators_per_node": 2}
+    overrides = [
+        f"{table}.{key}={value}"
+        for table, of in (("workload", keys), ("platform", platform))
+        for key, value in of.items()
+    ]
+    said = convert(text, tmp_path / "out.et", overrides=overrides)
+    assert any("times in units of 1000 ns" in line for line in said)
+    assert not any("times in units of 1 ns" in line for line in said)
+    trace = ap.load({"platform": platform, "workload": keys | {"file": str(text)}}).trace
+    assert {call.group for call in trace.calls} == {(0, 1), (2, 3), (0, 2), (1, 3)}
+    assert content(read_back(tmp_path / "out", 4)) == content(trace)
+
+
+def test_one_ranks_file_is_converted_where_the_others_are_the_same(tmp_path: Path) -> None:
+    build = TraceBuilder(4)
+    build.collective(CollectiveCall(name="pooled", kind="all_to_all", group=(0, 1, 2, 3), size_bytes=4096))
+    trace = build.build()
+    write_chakra(trace, tmp_path / "job")
+    for rank in (1, 2, 3):
+        (tmp_path / f"job.{rank}.et").unlink()
+    one = tmp_path / "job.0.et"
+    with pytest.raises(WorkloadError, match=r"missing is that of rank 1; .* workload.missing_ranks = 'same'"):
+        convert(one, tmp_path / "out.et", ranks=4)
+    for ranks, more in ((4, []), (None, ["platform.ranks=4"])):
+        overrides = ["workload.missing_ranks=same", *more]
+        said = convert(one, tmp_path / "out.et", ranks=ranks, overrides=overrides, is_overwriting=True)
+        assert any("3 ranks have no file and do the same as rank 0" in line for line in said)
+        assert content(read_back(tmp_path / "out", 4)) == content(trace)
+    before = one.read_bytes()
+    with pytest.raises(ConfigError, match=r"job.0.et: is the source itself; allowed: another name"):
+        convert(one, tmp_path / "job.et", overrides=["workload.missing_ranks=same"], ranks=4, is_overwriting=True)
+    assert one.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("ranks", "overrides", "message"),
+    [
+        (None, [], r"job.txt: fits any number of ranks; allowed: --ranks"),
+        (4, ["transport.kind=tcp"], "transport.kind=tcp: not taken by a conversion; allowed: keys of"),
+        (4, ["workload.file=other.txt"], "workload.file=other.txt: not taken by a conversion; allowed: keys of"),
+        (4, ["workload.mising_ranks=same"], "did you mean 'workload.missing_ranks'"),
+        (4, ["platform.ranks=5"], "4 ranks are wanted, and the platform has 5"),
+    ],
+)
+def test_what_a_conversion_does_not_take_is_an_error(
+    tmp_path: Path, ranks: int | None, overrides: list[str], message: str
+) -> None:
+    text = tmp_path / "job.txt"
+    text.write_text("DATA\n1\nlayer -1 3 NONE 0 1 NONE 0 2 ALLREDUCE 8192 0\n")
+    with pytest.raises(ConfigError, match=message):
+        convert(text, tmp_path / "out.et", ranks=ranks, overrides=overrides)
+    assert [path.name for path in tmp_path.iterdir()] == ["job.txt"]
+
+
+def test_warnings_of_the_job_are_errors_where_that_is_asked_for(tmp_path: Path) -> None:
+    text = tmp_path / "job.txt"
+    text.write_text("DATA\n1\nlayer -1 3 ALLREDUCE 8 1 NONE 0 2 ALLREDUCE 8192 0\n")
+    assert any("never issues" in line for line in convert(text, tmp_path / "out.et", ranks=2))
+    with pytest.raises(WorkloadError, match=r"never issues.*\(strict: an error\)"):
+        convert(text, tmp_path / "strict.et", ranks=2, is_strict=True)

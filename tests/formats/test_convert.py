@@ -82,6 +82,10 @@ def test_refusals(tmp_path: Path) -> None:
         ConfigError, match=r"out\.txt: a suffix tells no format of transport files; allowed: 'scenario'"
     ):
         convert(source, tmp_path / "out.txt")
+    with pytest.raises(ConfigError, match=r"nccl.log: a measurements file is only read; no format is written from one"):
+        convert(samples.write(tmp_path, "nccl_tests"), target)
+    with pytest.raises(ConfigError, match=r"workload.missing_ranks=same: .*config.txt is no workload file"):
+        convert(source, target, overrides=["workload.missing_ranks=same"])
     with pytest.raises(ConfigError, match="a transport file cannot be written as 'platform'; allowed: 'scenario'"):
         convert(source, target, "platform")
     target.write_text("mine")

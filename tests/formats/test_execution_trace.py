@@ -370,6 +370,31 @@ def test_a_real_dlrm(tmp_path: Path) -> None:
     run.run()
 
 
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        (
+            {"dtype": "ComplexFloat", "in_msg_nelems": 8},
+            "in_msg_nelems is 8 elements of dtype 'ComplexFloat'; known are",
+        ),
+        (
+            {"dtype": "float", "out_msg_nelems": 8},
+            "out_msg_nelems is 8 .* 'float'; .*did you mean 'Float'",
+        ),
+        ({"dtype": 7, "in_msg_nelems": 8}, "in_msg_nelems is 8 elements of dtype 7; known are"),
+        ({"dtype": "Float", "in_msg_nelems": -8}, "in_msg_nelems is -8; allowed is a whole number from 0"),
+        ({"dtype": "Float", "in_msg_nelems": "8"}, "in_msg_nelems is '8'; allowed is a whole number from 0"),
+    ],
+)
+def test_sizes_that_are_not_understood_are_no_other_sizes(
+    tmp_path: Path, attributes: dict[str, object], message: str
+) -> None:
+    plain = comms(5, "allreduce", 1, reads=[tensor(1, 8)], writes=[tensor(1, 8)])
+    path = write_trace(tmp_path / "a_0.json", [later(plain, pg_name="0", **attributes)], LATER)
+    with pytest.raises(WorkloadError, match=rf"a_0.json, node 5 .*: {message}"):
+        read(path)
+
+
 def fixtures(folder: Path) -> list[Path]:
     """One rank alone, in the first schema and in the last one."""
     exchange = comms(5, "all_to_allv", 1, reads=[tensor(1, 8)], writes=[tensor(2, 8)], splits=([8], [8]))

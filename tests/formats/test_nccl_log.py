@@ -83,6 +83,18 @@ def test_wrong_values_are_warned_of(log: Path) -> None:
     ]
 
 
+def test_errors_of_older_versions_are_no_wrong_values(log: Path) -> None:
+    text = (
+        LOG.replace("#wrong", " error").replace("26.67      0", "26.67  4e-07").replace("27.96      0", "27.96  0e+00")
+    )
+    log.write_text(text)
+    document = read(log)
+    assert document.content.wrong.tolist() == ["4e-07", "0", "0"]
+    assert document.warnings == ()
+    log.write_text(text.replace("values : 0 OK", "values : 7 FAILED"))
+    assert [warning.partition(": ")[2] for warning in read(log).warnings] == ["7 values are wrong"]
+
+
 BAD = [
     ("    50.00   20.97   27.96      0\n", "    50.00   20.97   27.96\n", r"line 12: fields 5 to 7 are negative"),
     ("   52.43 ", "   fast ", r"line 12: field 6, time in us, is 'fast'"),

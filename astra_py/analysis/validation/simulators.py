@@ -47,6 +47,45 @@ def _write_up() -> list[Figures]:
     return [Figures(expected=expected, packet=times["packet"] / _PS_PER_NS)]
 
 
+#: What that program's network.yml has as "bandwidth: 46.566", in units of 2^30 B/s; ours are whole bit/s.
+_ANALYTICAL_BPS = int(46.566 * 2**30 * 8)
+
+
+def _analytical(kind: str, ranks: int, size: int, mode: str, expected_ns: int) -> Callable[[], Sequence[Figures]]:
+    def run() -> list[Figures]:
+        hosts = _hosts(ranks)
+        tree = {
+            **hosts,
+            "platform": {**hosts["platform"], "link_rate": f"{_ANALYTICAL_BPS}bps"},
+            "analytic": {"mode": mode},
+            "engine": "analytic",
+        }
+        time_ps = collective_times_ps(tree, kind, size, ("analytic",))["analytic"]
+        return [Figures(expected=expected_ns, analytic=time_ps / _PS_PER_NS)]
+
+    return run
+
+
+def _analytical_cases() -> list[Case]:
+    table = "astra_analytical.csv"
+    return [
+        Case(
+            id=f"astra_analytical.{row['case']}_{row['ranks']}_{row['size_bytes'] // 2**20}MiB_{column}",
+            title=f"{row['case']}, {row['ranks']} ranks, {row['size_bytes'] // 2**20} MiB, congestion-{column}",
+            source=source_of_figures(table),
+            kind=Kind.EXACT,
+            unit="ns",
+            measure=_analytical(
+                row["case"].rpartition("_")[0], row["ranks"], row["size_bytes"], mode, row[f"{column}_ns"]
+            ),
+            judged="analytic",
+            note=f"analytic.mode={mode}",
+        )
+        for row in read_figures(table).to_dict("records")
+        for column, mode in (("aware", "astra_sim_congestion"), ("unaware", "astra_sim"))
+    ]
+
+
 def simulator_cases() -> list[Case]:
     """Every row of the tables of other simulators that ship with the package."""
     table = "astra_ns3.csv"
@@ -73,4 +112,4 @@ def simulator_cases() -> list[Case]:
             measure=_write_up,
         )
     )
-    return cases
+    return [*cases, *_analytical_cases()]

@@ -19,6 +19,7 @@ __all__ = ["CASES", "all_cases", "records", "to_pandas", "validate"]
 CASES = {
     "exact": ("astra_py.analysis.validation.exact", "exact_cases"),
     "astra_ns3": ("astra_py.analysis.validation.simulators", "simulator_cases"),
+    "machines": ("astra_py.analysis.validation.machines", "machine_cases"),
 }
 
 

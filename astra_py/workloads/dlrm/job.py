@@ -21,11 +21,11 @@ from astra_py.workloads.dlrm.plan import Plan
 from astra_py.workloads.dlrm.plan_files import PlanFile, read_plan_file
 from astra_py.workloads.dlrm.plan_summary import plan_table, rank_table
 from astra_py.workloads.dlrm.read import read_dlrm
-from astra_py.workloads.dlrm.roofline import Roofline, exact
+from astra_py.workloads.dlrm.roofline import Roofline
 from astra_py.workloads.dlrm.sharders import Rates, find_plan, shard
 from astra_py.workloads.dlrm.sharders.rates import platform_rates
 from astra_py.workloads.dlrm.sharding import Sharding
-from astra_py.workloads.dlrm.step_times import StepTimes, dense_step_times, fixed_times, roofline_times
+from astra_py.workloads.dlrm.step_times import StepTimes, dense_step_times, fixed_times, roofline_times, scaled_times
 from astra_py.workloads.dlrm.training import MicroBatch, dlrm_trace
 
 if TYPE_CHECKING:
@@ -179,21 +179,25 @@ class DlrmJob:
         return self._times_of(self.batches.local)
 
     @cached_property
-    def step_ps(self) -> dict[str, int]:
-        """Time of the optimiser's step on each dense layer, and on all data-parallel tables, in ps; see ``dlrm_trace``.
+    def step_ps(self) -> dict[str, NDArray[np.int64]]:
+        """Times of the optimiser's step, i64[ranks] in ps: on each dense layer, and on all data-parallel tables.
 
         Raises
         ------
         ConfigError : the model's file fixes times that the scenario decides otherwise.
         """
         self._require_undecided()
-        times = dense_step_times(self.model, self.exchanges.replicated, self.config.optimizer, self._roofline)
-        return {name: round(time * exact(self.config.compute_scale)) for name, time in times.items()}
+        times = dense_step_times(self.plan, self.config.optimizer, self._roofline)
+        return {name: scaled_times(time, self.config.compute_scale) for name, time in times.items()}
 
     @cached_property
     def exchanges(self) -> Exchanges:
         """What the ranks send each other for an iteration's whole batch."""
-        return self._exchanges_of(self.batches.local)
+        return self.exchanges_with(self.plan)
+
+    def exchanges_with(self, plan: Plan) -> Exchanges:
+        """Return what the ranks would send each other for an iteration's whole batch with another plan."""
+        return Exchanges(plan, self.config.comm_scale, self.batches.local, self.config.volumes)
 
     @cached_property
     def trace(self) -> Trace:
@@ -203,7 +207,7 @@ class DlrmJob:
         parts = self.batches.parts()
         for part in parts:
             if part.tobytes() not in made:
-                made[part.tobytes()] = MicroBatch(self._exchanges_of(part), self._times_of(part))
+                made[part.tobytes()] = MicroBatch(replace(self.exchanges, batch=part), self._times_of(part))
         return dlrm_trace(
             self.exchanges,
             [made[part.tobytes()] for part in parts],
@@ -219,7 +223,7 @@ class DlrmJob:
         """What makes the tables ``plan`` and ``plan_ranks`` of the results."""
         return {
             "plan": lambda: _columns(plan_table(self.plan)),
-            "plan_ranks": lambda: _columns(rank_table(self.plan, self.memory)),
+            "plan_ranks": lambda: _columns(rank_table(self.exchanges, self.memory)),
         }
 
     @property
@@ -248,9 +252,6 @@ class DlrmJob:
             memory_efficiency=self.config.memory_efficiency,
             host_memory_bandwidth_Bps=self.config.host_memory_bandwidth // 8,
         )
-
-    def _exchanges_of(self, batch: NDArray[np.int64]) -> Exchanges:
-        return Exchanges(self.plan, self.config.comm_scale, batch, self.config.volumes)
 
     def _times_of(self, batch: NDArray[np.int64]) -> StepTimes:
         self._require_undecided()

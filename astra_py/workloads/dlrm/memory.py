@@ -3,8 +3,8 @@
 
 - A shard takes ``rows x dims`` elements and its optimiser's state in FP32: nothing for SGD, a number a row for row-wise
   Adagrad (Mudigere et al., ISCA 2022, section 4.1.4), one an element for Adagrad, two for Adam. Gradients of sparse
-  rows are fused with the update and take nothing (the same, section 4.1); those of a data-parallel table as much as
-  itself.
+  rows are fused with the update and take nothing (the same, section 4.1). A data-parallel table is trained as dense
+  weights are: its gradients take as much as itself, and its state is that of their optimiser.
 - Every rank has the dense weights, their gradients and their optimiser's state.
 - Activations: what a batch leaves behind for the backward pass, every dense layer's input and output, the interaction's
   result, and the pooled vectors that came in with their gradients. Buffers of libraries are not counted.
@@ -50,8 +50,8 @@ class Memory:
     hbm_bytes : an accelerator's own memory.
     host_bytes : memory of a machine's host that its ranks share for tables; 0 where tables are in HBM alone.
     machines : i32[ranks], the machine of each rank, numbered from 0.
-    optimizer : of the tables, a name in :data:`STATES`.
-    dense_optimizer : of the dense weights.
+    optimizer : of the tables but data-parallel ones, a name in :data:`STATES`.
+    dense_optimizer : of the dense weights and of data-parallel tables.
     """
 
     hbm_bytes: int
@@ -86,7 +86,8 @@ class Memory:
 
     def shard_bytes(self, rows: I64, dims: NDArray[Any], element_bytes: I64, is_replica: NDArray[np.bool_]) -> I64:
         """i64[shards]: bytes of shards with their optimiser's state, and with gradients where they are replicas."""
-        a_row, an_element = STATES[self.optimizer]
+        of_replicas, of_others = STATES[self.dense_optimizer], STATES[self.optimizer]
+        a_row, an_element = (np.where(is_replica, *pair) for pair in zip(of_replicas, of_others, strict=True))
         weights = rows * dims * element_bytes
         state = rows * (a_row + an_element * dims.astype(np.int64)) * _STATE_BYTES
         size: I64 = weights + state + np.where(is_replica, weights, 0)

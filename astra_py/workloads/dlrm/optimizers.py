@@ -11,8 +11,12 @@ has elements, once or twice. ``"one_pass"`` is what MAD-Max (Hsia et al., ISCA 2
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
+
+_Numbers = TypeVar("_Numbers", int, NDArray[np.int64])
 
 __all__ = ["DENSE_OPTIMIZERS", "EMBEDDING_OPTIMIZERS", "dense_step_bytes", "row_update_bytes"]
 
@@ -25,10 +29,10 @@ EMBEDDING_OPTIMIZERS = ("one_pass", "sgd", "row_wise_adagrad", "adagrad", "adam"
 _STATE_BYTES = 4
 
 
-def dense_step_bytes(optimizer: str, weights: int, element_bytes: int) -> int:
+def dense_step_bytes(optimizer: str, weights: _Numbers, element_bytes: _Numbers) -> _Numbers:
     """Bytes that a step on ``weights`` dense weights of ``element_bytes`` each moves."""
     if optimizer == "none":
-        return 0
+        return 0 * weights
     return weights * (3 * element_bytes + 2 * _STATE_BYTES * _STATES[optimizer])
 
 

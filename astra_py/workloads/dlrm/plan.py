@@ -169,12 +169,30 @@ class Plan:
         ------
         WorkloadError : they do not fit into 64 bits.
         """
-        lookups = self.lookups(self.model.local_batch)
-        askers = np.where(self.is_data_parallel, 1, self.ranks)
-        size = lookups.astype(np.float64) * self.dims * self.element_bytes * askers
-        if size.max() >= 2**63:
+        return self.moved_bytes(np.full(self.ranks, self.model.local_batch), self.dims * self.element_bytes)
+
+    def lookups_of(self, batch: I64) -> I64:
+        """i64[shards]: rows that are looked up in each shard for ``batch``, i64[ranks], samples of each rank.
+
+        Those of all ranks, but in a data-parallel table of the shard's own.
+        """
+        total = np.zeros(len(self.table), dtype=np.int64)
+        own = batch[self.rank]
+        for samples, askers in zip(*np.unique(batch, return_counts=True), strict=True):
+            total += self.lookups(int(samples)) * np.where(self.is_data_parallel, own == samples, askers)
+        return total
+
+    def moved_bytes(self, batch: I64, row_bytes: I64) -> I64:
+        """i64[shards]: bytes that are moved for ``batch`` where each row that is looked up moves ``row_bytes``.
+
+        Raises
+        ------
+        WorkloadError : they do not fit into 64 bits.
+        """
+        lookups = self.lookups_of(batch)
+        if (lookups.astype(np.float64) * row_bytes).max() >= 2**63:
             raise self.model.error(f"the tables' figures add up to more than 2^63 - 1 on {self.ranks} ranks")
-        return lookups * self.dims * self.element_bytes * askers
+        return lookups * row_bytes
 
     def tier_is(self, tier: Tier) -> NDArray[np.bool_]:
         """bool[shards]: whether the shard is in a tier."""

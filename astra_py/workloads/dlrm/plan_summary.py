@@ -58,8 +58,8 @@ def plan_table(plan: Plan) -> pd.DataFrame:
     )
 
 
-def rank_table(plan: Plan, memory: Memory) -> pd.DataFrame:
-    """One row a rank.
+def rank_table(exchanges: Exchanges, memory: Memory) -> pd.DataFrame:
+    """One row a rank, of what its plan means with its samples, scale and volumes.
 
     Returns
     -------
@@ -70,8 +70,9 @@ def rank_table(plan: Plan, memory: Memory) -> pd.DataFrame:
     """
     import pandas as pd
 
+    plan = exchanges.plan
     size = memory.plan_bytes(plan)
-    exchanges = Exchanges(plan)
+    looked_up = plan.moved_bytes(exchanges.samples, plan.dims * plan.element_bytes)
     index_out, index_in = _sent_and_received(exchanges.indices())
     forward_out, forward_in = _sent_and_received(exchanges.pooled() + exchanges.sums())
     backward_out, backward_in = _sent_and_received(exchanges.gradients() + exchanges.sum_gradients())
@@ -82,7 +83,7 @@ def rank_table(plan: Plan, memory: Memory) -> pd.DataFrame:
             "shards": plan.rank_shards,
             "memory_bytes": plan.per_rank(size),
             "host_bytes": plan.per_rank(np.where(plan.tier_is(Tier.HOST), size, 0)),
-            "looked_up_bytes": plan.rank_lookup_bytes,
+            "looked_up_bytes": plan.per_rank(looked_up),
             "index_out_bytes": index_out,
             "index_in_bytes": index_in,
             "forward_out_bytes": forward_out + scattered,
@@ -94,14 +95,15 @@ def rank_table(plan: Plan, memory: Memory) -> pd.DataFrame:
     )
 
 
-def plan_notes(plan: Plan, memory: Memory) -> tuple[str, ...]:
+def plan_notes(exchanges: Exchanges, memory: Memory) -> tuple[str, ...]:
     """What the plan does, a sentence each: ways of sharding, memory, and how uneven each figure is over ranks."""
+    plan = exchanges.plan
     tables, ways = plan.sharding, []
     for way in Sharding:
         if count := tables.count(way):
             shards = int(np.isin(plan.table, np.flatnonzero([each is way for each in tables])).sum())
             ways.append(f"{count} {way} in {shards} shards")
-    figures = rank_table(plan, memory)
+    figures = rank_table(exchanges, memory)
     holders = int((plan.rank_shards > 0).sum())
     host = int(figures["host_bytes"].sum())
     total = int(figures["memory_bytes"].sum())

@@ -10,7 +10,8 @@ What counts as work (:mod:`~astra_py.workloads.dlrm.roofline` makes times of it)
   memory that has the shard. Host memory is read over PCIe. The update of these rows, after the gradients have come,
   moves what :mod:`~astra_py.workloads.dlrm.optimizers` says; by default the same bytes again. MAD-Max counts both so:
   its 9.10 ms of embedding work in DLRM-A are two passes over 5.91 GB at 0.836 of 1,555 GB/s.
-- In data-parallel tables, a rank looks up for its own samples alone, and writes as many bytes of gradient.
+- In data-parallel tables, a rank looks up for its own samples alone, and writes as many bytes of gradient, in the
+  memory that has its replica.
 - The interaction reads all vectors of a sample and writes its result; a dot product takes 2 v^2 d operations a sample
   of v vectors of d elements. Backward, the same bytes move the other way, and a dot product takes twice as many.
 """
@@ -24,17 +25,19 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from astra_py.units import INT64_MAX
 from astra_py.workloads.dlrm.dtypes import DTYPE_BYTES
-from astra_py.workloads.dlrm.model import ComputeTimes, DenseLayer, DlrmModel, EmbeddingTable, LayerTimes
+from astra_py.workloads.dlrm.model import ComputeTimes, DenseLayer, DlrmModel, LayerTimes
 from astra_py.workloads.dlrm.optimizers import dense_step_bytes, row_update_bytes
 from astra_py.workloads.dlrm.plan import Plan
 from astra_py.workloads.dlrm.roofline import Roofline, exact
 from astra_py.workloads.dlrm.sharding import TIERS, Tier
 
-__all__ = ["PassTimes", "StepTimes", "dense_step_times", "fixed_times", "roofline_times"]
+__all__ = ["REPLICAS", "PassTimes", "StepTimes", "dense_step_times", "fixed_times", "roofline_times", "scaled_times"]
 
 I64 = NDArray[np.int64]
+
+#: What data-parallel tables are called together; no layer has this name.
+REPLICAS = "replicas"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -75,10 +78,9 @@ class StepTimes:
 
     def scaled(self, scale: float) -> StepTimes:
         """All times multiplied by ``scale``, rounded to nearest."""
-        factor = exact(scale)
 
         def each(times: I64) -> I64:
-            return _by_value(times, lambda time: round(time * factor))
+            return scaled_times(times, scale)
 
         def layers(times: tuple[PassTimes, ...]) -> tuple[PassTimes, ...]:
             return tuple(
@@ -99,6 +101,12 @@ class StepTimes:
             bottom=layers(self.bottom),
             top=layers(self.top),
         )
+
+
+def scaled_times(times: I64, scale: float) -> I64:
+    """i64[ranks]: ``times`` multiplied by ``scale``, rounded to nearest."""
+    factor = exact(scale)
+    return _by_value(times, lambda time: round(time * factor))
 
 
 def fixed_times(times: ComputeTimes, batch: I64, whole: int) -> StepTimes:
@@ -157,8 +165,10 @@ def roofline_times(
     batch = np.full(plan.ranks, model.local_batch) if batch is None else batch
     row_bytes = plan.dims * plan.element_bytes
     update_bytes = row_update_bytes(embedding_optimizer, plan.dims.astype(np.int64), plan.element_bytes)
-    asked = _lookups_of_all(plan, batch)
-    replicated = np.where(plan.is_data_parallel, row_bytes, 0)
+    is_replica = plan.is_data_parallel
+
+    def memory(moved: I64) -> I64:
+        return _memory_ps(plan, plan.moved_bytes(batch, moved), roofline)
 
     def interaction(factor: int) -> I64:
         def time(samples: int) -> int:
@@ -171,11 +181,9 @@ def roofline_times(
         return tuple(_layer_times(model, layer, batch, roofline) for layer in of)
 
     return StepTimes(
-        lookup_ps=_memory_ps(plan, asked, row_bytes, roofline),
-        update_ps=_memory_ps(plan, asked, update_bytes, roofline),
-        replica_ps=_by_value(
-            batch, lambda samples: roofline.tiers_ps(int(plan.per_rank(plan.lookups(samples) * replicated)[0]), 0)
-        ),
+        lookup_ps=memory(np.where(is_replica, 0, row_bytes)),
+        update_ps=memory(np.where(is_replica, 0, update_bytes)),
+        replica_ps=memory(np.where(is_replica, row_bytes, 0)),
         interaction_forward_ps=interaction(1),
         interaction_backward_ps=interaction(2),
         bottom=layers(model.bottom_layers),
@@ -183,33 +191,27 @@ def roofline_times(
     )
 
 
-def dense_step_times(
-    model: DlrmModel, replicated: tuple[EmbeddingTable, ...], optimizer: str, roofline: Roofline
-) -> dict[str, int]:
-    """Time of the optimiser's step by the name of a dense layer or data-parallel table, in ps; empty where none."""
+def dense_step_times(plan: Plan, optimizer: str, roofline: Roofline) -> dict[str, I64]:
+    """Time of the optimiser's step, i64[ranks] in ps: by the name of a dense layer, and of all data-parallel tables.
+
+    The latter are :data:`REPLICAS`, each stepped in the memory that has it. Empty where the step takes no time.
+    """
     if optimizer == "none":
         return {}
-    parts = [(layer.name, layer.weights, model.dtypes.weights) for layer in (*model.bottom_layers, *model.top_layers)]
-    parts += [(table.name, table.rows * table.dim, table.dtype) for table in replicated]
-    return {
-        name: roofline.tiers_ps(dense_step_bytes(optimizer, weights, DTYPE_BYTES[dtype]), 0)
-        for name, weights, dtype in parts
+    model, is_replica = plan.model, plan.is_data_parallel
+    element = DTYPE_BYTES[model.dtypes.weights]
+    times = {
+        layer.name: np.full(plan.ranks, roofline.tiers_ps(dense_step_bytes(optimizer, layer.weights, element), 0))
+        for layer in (*model.bottom_layers, *model.top_layers)
     }
+    if is_replica.any():
+        elements = np.where(is_replica, plan.rows * plan.dims, 0)
+        times[REPLICAS] = _memory_ps(plan, dense_step_bytes(optimizer, elements, plan.element_bytes), roofline)
+    return times
 
 
-def _lookups_of_all(plan: Plan, batch: I64) -> I64:
-    """i64[shards]: rows that all ranks' samples look up in each shard that is for all of them."""
-    total = np.zeros(len(plan.table), dtype=np.int64)
-    for samples, ranks in zip(*np.unique(batch, return_counts=True), strict=True):
-        total += plan.lookups(int(samples)) * ranks
-    return np.where(plan.is_data_parallel, 0, total)
-
-
-def _memory_ps(plan: Plan, lookups: I64, row_bytes: I64, roofline: Roofline) -> I64:
-    """i64[ranks]: time to move some bytes for each lookup of each shard, in the memories that have them."""
-    if (lookups.astype(np.float64) * row_bytes).max() > INT64_MAX:
-        raise plan.model.error(f"the tables' figures add up to more than 2^63 - 1 on {plan.ranks} ranks")
-    moved = lookups * row_bytes
+def _memory_ps(plan: Plan, moved: I64, roofline: Roofline) -> I64:
+    """i64[ranks]: time to move some bytes of each shard, in the memories that have them."""
     is_host = plan.tier == TIERS.index(Tier.HOST)
     sizes = (plan.per_rank(np.where(mask, moved, 0)).tolist() for mask in (~is_host, is_host))
     return np.array([roofline.tiers_ps(own, host) for own, host in zip(*sizes, strict=True)], dtype=np.int64)

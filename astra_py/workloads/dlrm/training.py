@@ -38,18 +38,15 @@ from astra_py.workloads.dlrm.communication import Communication, VectorExchange
 from astra_py.workloads.dlrm.exchanges import Exchanges
 from astra_py.workloads.dlrm.model import DenseLayer
 from astra_py.workloads.dlrm.ordering import ORDERINGS, Ordering
-from astra_py.workloads.dlrm.step_times import PassTimes, StepTimes
+from astra_py.workloads.dlrm.step_times import REPLICAS, PassTimes, StepTimes
 from astra_py.workloads.trace import Trace
 from astra_py.workloads.trace_builder import Ids, TraceBuilder
 
-__all__ = ["INDEX_EXCHANGES", "REPLICAS", "MicroBatch", "dlrm_trace"]
+__all__ = ["INDEX_EXCHANGES", "MicroBatch", "dlrm_trace"]
 
 FORWARD, INPUT_GRADIENT, WEIGHT_GRADIENT = PASSES
 
 INDEX_EXCHANGES = ("in_step", "prefetched", "none")
-
-#: What the gradients of data-parallel tables are called together: they are ready at the same time.
-REPLICAS = "replicas"
 
 
 @dataclass(frozen=True)
@@ -68,7 +65,7 @@ def dlrm_trace(
     index_exchange: str = "in_step",
     ordering: str = "neo",
     bucket_bytes: int | None = None,
-    step_ps: Mapping[str, int] | None = None,
+    step_ps: Mapping[str, int | NDArray[np.int64]] | None = None,
 ) -> Trace:
     """Return the Trace of some iterations.
 
@@ -80,8 +77,8 @@ def dlrm_trace(
     index_exchange : ``"in_step"``, ``"prefetched"`` or ``"none"``.
     ordering : one of :data:`~astra_py.workloads.dlrm.ordering.ORDERINGS`.
     bucket_bytes : bytes of gradients that are reduced together; None for those of a layer.
-    step_ps : time of the optimiser's step by the name of a dense layer, or of :data:`REPLICAS`; none where it takes no
-        time.
+    step_ps : time of the optimiser's step, of each rank or of all, by the name of a dense layer, or of
+        :data:`~astra_py.workloads.dlrm.step_times.REPLICAS`; none where it takes no time.
 
     Raises
     ------
@@ -111,7 +108,7 @@ class _Loop:
         micro_batches: Sequence[MicroBatch],
         ordering: Ordering,
         bucket_bytes: int | None,
-        step_ps: Mapping[str, int],
+        step_ps: Mapping[str, int | NDArray[np.int64]],
     ) -> None:
         model = exchanges.model
         self.build = TraceBuilder(exchanges.plan.ranks)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from astra_py.errors import WorkloadError
 from astra_py.formats import convert, inspect
 from astra_py.scripts.export_torchrec_plan import export_plan, plan_to_dict
-from astra_py.workloads.dlrm import DlrmModel, Memory, Plan, Sharding, Tier, shard
+from astra_py.workloads.dlrm import DlrmModel, Exchanges, Memory, Plan, Sharding, Tier, shard
 from astra_py.workloads.dlrm.memory import activation_bytes
 from astra_py.workloads.dlrm.plan_files import COLUMNS, read_plan, read_plan_file, write_plan
 from astra_py.workloads.dlrm.plan_summary import plan_notes, plan_table, rank_table
@@ -180,6 +180,8 @@ def test_a_plan_of_torchrec_through_the_exporter(tmp_path: Path) -> None:
     export_plan(torchrec_plan(), str(path))
     exported = read_plan_file(path, SMALL, 3)
     assert exported.form == "json"
+    assert len(exported.notes) == 1
+    assert read_plan_file(path, SMALL, 4).notes[1].startswith("table 'c' is data parallel on ranks 0, 1, 2 in the file")
     assert same(exported.plan, read(tmp_path, PRINTED))
     assert same(exported.plan, read(tmp_path, CSV.replace("600,0,8,hbm", "600,0,8,host")))
     assert plan_to_dict(torchrec_plan().plan["ebc"]).keys() == {"a", "b"}
@@ -215,6 +217,7 @@ def test_a_printed_plan_says_how_many_ranks_hold_shards(tmp_path: Path) -> None:
     wise = "\n".join(
         f"{name},table_wise,{rank},0,1000,0,{dim},hbm" for name, rank, dim in [("a", 0, 8), ("b", 1, 16), ("c", 0, 8)]
     )
+    assert found.notes[2] == "table 'c' is data parallel on ranks 0, 1, 2 in the file, and on all here"
     path.write_text(f"{','.join(COLUMNS)}\n{wise}\n")
     assert "3 shards of 3 tables on 2 of the job's 8 ranks (3 table_wise)" in read_plan_file(path, SMALL, 8).notes[0]
 
@@ -254,7 +257,8 @@ def test_csv_that_is_no_plan(tmp_path: Path, old: str, new: str, message: str) -
         ("rank:2/cuda:2", "cuda:2", r"plan:12: placement 'cuda:2'; allowed: rank:N/device"),
         ("[600, 0]", "[600]", r"plan:12: table.*|plan:12: offsets \[600\]; allowed: two numbers"),
         ("fused_uvm", "fused_umv", r"plan:5: there is no compute kernel 'fused_umv'; did you mean 'fused_uvm'"),
-        ("row_wise ", "grid_shard", r"plan:5: table 'a': there is no sharding 'grid_shard'"),
+        ("row_wise ", "grid_shard", r"plan:5: table 'a': TorchRec's grid_shard .* not read; allowed: .*table_column"),
+        ("[0, 1]", "[0, 2]", r"plan:6: table 'b' is on ranks 0, 2 here, and its shards are on 0, 1; allowed: the"),
         ("b        [0, 12]", "d        [0, 12]", r"plan:14: a shard of 'd', which is in no table"),
         ("[0, 12]          [1000, 4]", "[0, 12]          [1000", r"plan:14: 'b .*' is not a line of a printed plan"),
         ("c        data", "b        data", r"plan:7: table 'b' is there twice"),
@@ -332,7 +336,7 @@ def test_figures_of_ranks_by_hand(tmp_path: Path) -> None:
     # a: rows on ranks 0 and 2 (n = 2 of 3); b: columns of 12 and 4 on ranks 0 and 1; c: on all ranks. 10 samples each.
     plan = read(tmp_path, CSV)
     memory = Memory.of_ranks(3, 2**40)
-    figures = rank_table(plan, memory)
+    figures = rank_table(Exchanges(plan), memory)
     assert figures["memory_bytes"].tolist() == [9_600 + 24_000 + 32_000, 8_000 + 32_000, 6_400 + 32_000]
     assert figures["host_bytes"].tolist() == [0, 0, 6_400]
     # lengths of 4 B for 10 samples, indices of 8 B: 18 and 12 of a, 10 and 10 of b
@@ -349,6 +353,27 @@ def test_figures_of_ranks_by_hand(tmp_path: Path) -> None:
     assert figures["backward_out_bytes"].tolist() == [2 * each for each in into]
     assert figures["replica_bytes"].tolist() == [16_000] * 3
     assert plan_table(plan)["memory_bytes"].tolist() == plan.memory_bytes.tolist()
-    notes = " ".join(plan_notes(plan, memory))
+    notes = " ".join(plan_notes(Exchanges(plan), memory))
     assert "1 row_wise in 2 shards, 1 column_wise in 2 shards, 1 data_parallel in 3 shards" in notes
     assert "max/mean" in notes
+
+
+def test_figures_of_ranks_are_those_of_their_own_samples(tmp_path: Path) -> None:
+    """Ranks of 4, 4 and 3 samples: what rank 2 asks for, gets and is asked for is less, and scales with the bytes."""
+    plan = read(tmp_path, CSV)
+    batch = np.array([4, 4, 3])
+    figures = rank_table(Exchanges(plan, batch=batch), Memory.of_ranks(3, 2**40))
+    # of 4 samples ranks 0 and 2 look up 7 and 5 of a's 12, all 4 of b's; of 3 samples 5 and 4 of 9, 3
+    a, b, c = 8 * 2, 16 * 2, 8 * 2
+    assert figures["looked_up_bytes"].tolist() == [
+        (7 + 7 + 5) * a + 11 * b * 12 // 16 + 20 * c,
+        11 * b * 4 // 16 + 20 * c,
+        (5 + 5 + 4) * a + 15 * c,
+    ]
+    # to ranks 0 and 1: indices of 5 lookups of a and of 3 of b to each of its shards, and lengths of 3 samples of each
+    assert figures["index_out_bytes"][2] == (5 + 3 + 3) * 8 + 3 * 3 * 4
+    sums = 3 * 4 * 8 // 2 * 2
+    assert figures["forward_in_bytes"][2] == 3 * 16 * 2 + sums
+    halved = rank_table(Exchanges(plan, 0.5, batch), Memory.of_ranks(3, 2**40))
+    assert halved["index_out_bytes"][2] == figures["index_out_bytes"][2] / 2
+    assert halved["looked_up_bytes"].tolist() == figures["looked_up_bytes"].tolist()

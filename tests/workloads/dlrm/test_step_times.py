@@ -128,6 +128,20 @@ def test_shards_of_a_table_look_up_what_the_table_does() -> None:
     assert replicas.replica_ps.tolist() == pytest.approx([roofline_times(whole, FITTED).lookup_ps[0] / 2] * 2, abs=1)
 
 
+def test_replicas_are_looked_up_in_the_memory_that_has_them() -> None:
+    # 10 samples of rank 0 and 20 of rank 1; rows of 16, 32 and 16 B, 3, 1 and 5 of each sample
+    replicas = plan_of(SMALL, 2, [Sharding.DATA_PARALLEL] * 3, [])
+    at = in_host_memory(A100, 25 * 10**9)
+    own_Bps, host_Bps = 1555e9 * 0.836, 25e9 * 0.836  # noqa: N806
+    batch = np.array([10, 20])
+    sample_bytes = 3 * 16 + 32 + 5 * 16
+    own = [round(samples * sample_bytes / own_Bps * 1e12) for samples in batch]
+    assert roofline_times(replicas, at, batch).replica_ps.tolist() == own
+    on_host = replace(replicas, tier=np.where(replicas.rank == 1, 1, 0))
+    host = round(20 * sample_bytes / host_Bps * 1e12)
+    assert roofline_times(on_host, at, batch).replica_ps.tolist() == [own[0], host]
+
+
 def test_a_rank_with_more_samples_takes_longer() -> None:
     plan = shard_table_wise(SMALL, 2, 2**40)
     times = roofline_times(plan, FITTED, np.array([20, 10]))
