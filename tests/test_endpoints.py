@@ -121,3 +121,21 @@ def test_a_run_that_takes_more_units_than_there_are_fails(monkeypatch: pytest.Mo
     check = check_limits(replace(record, schedule=short))
     assert not check.passed
     assert f"pool '{pool}' of rank 0, 2 at once" in check.where
+
+
+@pytest.mark.parametrize("engine", ["packet", "flow", "analytic"])
+@pytest.mark.parametrize("protocol", ["ll", "ll128"])
+@pytest.mark.parametrize("size", [60_000, 100_003])
+def test_flags_are_those_of_the_order_that_was_picked(engine: str, protocol: str, size: int) -> None:
+    # pieces of the levels are of other lengths in each order, and so are the lines that they fill
+    changes = ["platform.kind=dgx_a100", "platform.nodes=2", "collective.chunks=4", "collective.all_reduce=themis"]
+    scenario = load_scenario({}, [*changes, f"system.protocol={protocol}", f"engine={engine}"])
+    run = one_collective(scenario, "all_reduce", size)
+    record = run.record()
+    picks = record.columns.choice_picks
+    assert len(set(picks.tolist())) > 1
+    (template,) = record.schedule.templates
+    data = int(template.data_bytes[template.is_send & record.is_picked[0]].sum())
+    assert data == int(template.data_bytes[template.is_send & template.is_counted].sum())
+    sent = int(record.columns.message_size_bytes.sum())
+    assert run.run().collectives["control_bytes"].item() == sent - data

@@ -68,7 +68,7 @@ def explain(run: Run, *, max_records: int | None = None, progress: Progress | No
     if second.columns.log is None or second.columns.log.is_full:
         raise ConfigError(
             f"the critical paths of {run.title} have more than {limit:,} frames to look at, and what is left out could "
-            "be what they waited for; allowed: fewer or smaller collectives"
+            "be what they waited for; allowed: fewer or smaller collectives, or a comparison of times alone (--no-why)"
         )
     _require_same(first, second)
     messages = MessagePaths(second)
@@ -109,11 +109,12 @@ def _channels_of(record: RunRecord, step: MessageStep) -> list[int]:
     flows = np.unique(traffic.flow[traffic.of_whole(np.array([step.message]))])
     found: set[int] = set()
     for flow in flows.tolist():
-        way = traffic.there[traffic.there_ptr[flow] : traffic.there_ptr[flow + 1]]
-        # where packets choose their ways singly, any channel of a group may be one of them
-        found.update(np.flatnonzero(np.isin(record.channel_group, record.channel_group[way])).tolist())
+        ways = [traffic.there[traffic.there_ptr[flow] : traffic.there_ptr[flow + 1]]]
         if step.moment == EdgeOn.ACKED:
-            found.update(traffic.back[traffic.back_ptr[flow] : traffic.back_ptr[flow + 1]].tolist())
+            ways.append(traffic.back[traffic.back_ptr[flow] : traffic.back_ptr[flow + 1]])
+        for way in ways:
+            # where packets choose their ways singly, any channel of a group may be one of them
+            found.update(np.flatnonzero(np.isin(record.channel_group, record.channel_group[way])).tolist())
     return sorted(found)
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -90,17 +90,6 @@ class FrameIndex:
         wire = self.wire(channel)
         i = bisect_left(wire.start, at)
         return wire.row[i - 1] if i else -1
-
-    def same_frame(self, channel: int, row: int) -> int:
-        """The frame of ``row`` on a channel that it came by, the last time that it began before; or -1."""
-        log, wire = self.log, self.wire(channel)
-        i = bisect_right(wire.start, int(log.frame_start_ps[row])) - 1
-        while i >= 0:
-            other = wire.row[i]
-            if self.are_same(other, row):
-                return other
-            i -= 1
-        return -1
 
     def are_same(self, one: int, other: int) -> bool:
         """Whether two rows are of one packet on two channels."""

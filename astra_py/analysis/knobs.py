@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from astra_py.analysis.message_path import ACKNOWLEDGEMENTS
 from astra_py.analysis.stretches import Part, Stretch
-from astra_py.config.platform_kinds import KINDS, LEAVES
+from astra_py.config.platform_kinds import BUILT, FILE, LEAVES
 from astra_py.platforms.node_kind import NodeKind
 
 if TYPE_CHECKING:
@@ -41,7 +43,6 @@ _KNOBS = {
     Part.WINDOW: "transport.window",
     Part.PAUSES: "switch.buffer",
     Part.CONTROL: "transport.congestion_control",
-    Part.RECOVERY: "transport.recovery",
     Part.JOINING: "",
     Part.UNEXPLAINED: "",
 }
@@ -53,6 +54,16 @@ _SCALE_UP_KNOBS = {
     Part.SWITCHING: "platform.scale_up.latency",
     Part.QUEUEING: "platform.scale_up.rate",
 }
+#: Of parts on PCIe, between accelerators, hosts and NICs of their own.
+_PCIE_KNOBS = {
+    Part.PAYLOAD: "platform.pcie.rate",
+    Part.HEADERS: "platform.pcie.efficiency",
+    Part.PROPAGATION: "platform.pcie.latency",
+    Part.SWITCHING: "platform.pcie.latency",
+    Part.QUEUEING: "platform.pcie.rate",
+}
+#: The class of links that they are.
+_PCIE = "pcie"
 #: Of parts on links between switches, where there are leaves and spines.
 _FABRIC_KNOBS = {Part.PAYLOAD: "platform.fabric_rate", Part.QUEUEING: "platform.oversubscription"}
 #: By the detail of a stretch.
@@ -89,9 +100,10 @@ def knob_of(part: Part, stretches: Iterable[Stretch], record: RunRecord, platfor
 
 def _key(stretch: Stretch, record: RunRecord, platform_kind: str) -> str:
     key = _any_key(stretch, record, platform_kind)
+    if not key.startswith("platform.") or platform_kind in BUILT:
+        return key
     # what a file or a function of the user's makes has its figures there
-    is_their_own = key.startswith("platform.") and platform_kind not in KINDS
-    return "platform.kind" if is_their_own else key
+    return "platform.file" if platform_kind == FILE else "platform.kind"
 
 
 def _any_key(stretch: Stretch, record: RunRecord, platform_kind: str) -> str:
@@ -99,11 +111,36 @@ def _any_key(stretch: Stretch, record: RunRecord, platform_kind: str) -> str:
         return _DETAILS[stretch.detail]
     if stretch.part == Part.POOLS:
         return _POOLS.get(stretch.detail, "collective.in_flight")
+    if stretch.part == Part.RECOVERY:
+        return _recovery_key(record)
     if stretch.channel >= 0 and record.channel_efficiency[stretch.channel] > 0:
-        return _SCALE_UP_KNOBS.get(stretch.part, _KNOBS[stretch.part])
+        return _scale_up_key(stretch, record)
     if platform_kind in LEAVES and stretch.channel >= 0 and _is_between_switches(stretch.channel, record):
         return _FABRIC_KNOBS.get(stretch.part, _KNOBS[stretch.part])
     return _KNOBS[stretch.part]
+
+
+def _scale_up_key(stretch: Stretch, record: RunRecord) -> str:
+    arrays, part, link = record.arrays, stretch.part, stretch.channel // 2
+    if arrays.class_names[arrays.link_class[link]] == _PCIE:
+        return _PCIE_KNOBS.get(part, _KNOBS[part])
+    key = _SCALE_UP_KNOBS.get(part, _KNOBS[part])
+    # where an accelerator has several links of the class, the rate of each is a figure of its own
+    ends = arrays.link_a[link], arrays.link_b[link]
+    accelerator = ends[0] if arrays.node_rank[ends[0]] >= 0 else ends[1]
+    is_alike = (arrays.link_class == arrays.link_class[link]) & (
+        (arrays.link_a == accelerator) | (arrays.link_b == accelerator)
+    )
+    is_striped = np.count_nonzero(is_alike) > 1
+    return "platform.scale_up.switch_rates" if is_striped and key == "platform.scale_up.rate" else key
+
+
+def _recovery_key(record: RunRecord) -> str:
+    """How losses are recovered, where packets after a lost one were thrown away; else what lost them."""
+    counters = record.columns.counters
+    if counters["out_of_order_packets"]:
+        return "transport.recovery"
+    return "switch.pfc" if counters["buffer_drops"] > counters["dropped_frames"] else "platform.link_loss"
 
 
 def _is_between_switches(channel: int, record: RunRecord) -> bool:

@@ -106,7 +106,8 @@ class _MessageWalk:
             self._spend(self._at - self._paths.record.transport.receive_latency_ps, Part.HOST, detail="receive latency")
             frame = self._arriving(self._dst, FrameKind.DATA)
         else:
-            frame = self._arriving(self._src, FrameKind.ACK)
+            # a NAK of a later packet tells of all before it, too
+            frame = self._arriving(self._src, FrameKind.ACK, FrameKind.NAK)
             if frame < 0:
                 frame = self._out_of_band()
         if frame >= 0:
@@ -120,18 +121,18 @@ class _MessageWalk:
                 return frame
         return -1
 
-    def _arriving(self, rank: int, kind: FrameKind) -> int:
+    def _arriving(self, rank: int, *kinds: FrameKind) -> int:
         """The frame of the message's queue pairs whose last byte arrives now at a rank, or -1; propagation is spent."""
-        frame, channel = self._arrival(rank, kind)
+        frame, channel = self._arrival(rank, *kinds)
         if frame >= 0:
             self._spend(int(self._log.frame_end_ps[frame]), Part.PROPAGATION, channel)
         return frame
 
-    def _arrival(self, rank: int, kind: FrameKind) -> tuple[int, int]:
+    def _arrival(self, rank: int, *kinds: FrameKind) -> tuple[int, int]:
         log = self._log
         for channel in self._paths.channels_into[self._paths.node_of_rank[rank]]:
             frame = self._index.ending(channel, self._at - self._paths.delay[channel])
-            if frame >= 0 and int(log.frame_flow[frame]) in self._of_flow and int(log.frame_kind[frame]) == kind:
+            if frame >= 0 and int(log.frame_flow[frame]) in self._of_flow and int(log.frame_kind[frame]) in kinds:
                 return frame, channel
         return -1, -1
 
@@ -285,9 +286,9 @@ class _MessageWalk:
         left = arrived - self._paths.delay[ingress]
         before = self._index.ending(ingress, left)
         if before < 0 or not self._index.are_same(before, frame):
-            # it was cut through: its first bytes were enough
-            before = self._index.same_frame(ingress, frame)
-            if before < 0 or not int(log.frame_start_ps[before]) < left < int(log.frame_end_ps[before]):
+            # it was cut through: its first bytes were enough, and the rest was still on the wire
+            before = self._index.before(ingress, left)
+            if before < 0 or not self._index.are_same(before, frame) or int(log.frame_end_ps[before]) <= left:
                 return -1
         self._spend(arrived, Part.SWITCHING, int(log.frame_channel[frame]))
         self._spend(left, Part.PROPAGATION, ingress)

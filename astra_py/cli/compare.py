@@ -111,9 +111,15 @@ def compare(
         print(f"warning: {log} is of {measured.ranks} GPUs, and the platform has {ranks} ranks", file=sys.stderr)
     for warning in () if is_quiet else comparison.warnings:
         print(f"warning: {warning}", file=sys.stderr)
-    _print(comparison, form, has_why=not has_no_why)
+    is_why_told = not has_no_why and comparison.has_packet and (form != "csv" or out is not None)
+    refused = _refusal(comparison) if is_why_told else None
+    has_why = is_why_told and refused is None
+    _print(comparison, form, has_why=has_why)
     if out is not None:
-        comparison.save(out, has_why=not has_no_why)
+        comparison.save(out, has_why=has_why)
+    if refused is not None:
+        # the runs were not for nothing: their times are told before
+        raise refused
     if not comparison.is_within_tolerance:
         print(comparison.verdict, file=sys.stderr)
         raise typer.Exit(_OUT_OF_TOLERANCE)
@@ -127,6 +133,15 @@ def _measured(log: Path, *, is_quiet: bool) -> Document:
     for note in () if is_quiet else document.notes:
         print(f"note: {note}", file=sys.stderr)
     return document
+
+
+def _refusal(comparison: Comparison) -> ConfigError | None:
+    """Why it cannot be said where the time went, or None where it can."""
+    try:
+        _ = comparison.why
+    except ConfigError as error:
+        return error
+    return None
 
 
 def _varied(texts: list[str]) -> dict[str, list[str]]:

@@ -89,7 +89,7 @@ def check_switches(record: RunRecord) -> list[Check]:
 def check_ports(record: RunRecord) -> list[Check]:
     """The payload that crosses the ports of each rank's node is what it sends, receives and passes on for others."""
     columns, arrays = record.columns, record.arrays
-    sent, received = record.declared_bytes
+    sent, received = record.declared_rank_bytes
     transit = _transit(record)
     node_rank = arrays.node_rank.astype(np.int64)
     sender, receiver = record.channel_ends
@@ -148,7 +148,7 @@ def _transit(record: RunRecord) -> NDArray[np.int64]:
     if record.has_packet_ways:
         node_rank = record.arrays.node_rank.astype(np.int64)[receiver] + 1
         came = integer_sums(node_rank, record.columns.channel_delivered_payload_bytes, record.schedule.ranks + 1)[1:]
-        return came - record.declared_bytes[1]
+        return came - record.declared_rank_bytes[1]
     is_last = np.zeros(len(traffic.there), dtype=bool)
     is_last[traffic.there_ptr[1:] - 1] = True
     rank = record.arrays.node_rank[receiver[traffic.there]]

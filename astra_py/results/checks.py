@@ -194,7 +194,7 @@ def _message_bytes(record: RunRecord) -> Check:
 
 
 def _rank_bytes(record: RunRecord) -> list[Check]:
-    sent, received = record.declared_bytes
+    sent, received = record.declared_rank_bytes
     return [
         compare(
             f"{way}_bytes",

@@ -45,7 +45,10 @@ def collectives_table(record: RunRecord) -> Columns:
         int(np.bincount(t.src, t.data_bytes * (t.is_send & t.is_counted), t.ranks).max(initial=0))
         for t in schedule.templates
     ]
-    control = [int((t.size_bytes - t.data_bytes)[t.is_counted].sum()) for t in schedule.templates]
+    control = [
+        int((template.size_bytes - template.data_bytes)[is_picked].sum())
+        for template, is_picked in zip(templates, record.is_picked, strict=True)
+    ]
     ideal, bottleneck = ideal_times(record)
     analytic = AloneTimes(record).per_instance()
     return {
@@ -59,7 +62,7 @@ def collectives_table(record: RunRecord) -> Columns:
         "ranks": np.array([len(call.group) for call in calls], dtype=np.int64),
         "size_bytes": size,
         "sent_bytes": np.array(sent, dtype=np.int64)[schedule.instance_template],
-        "control_bytes": np.array(control, dtype=np.int64)[schedule.instance_template],
+        "control_bytes": np.array(control, dtype=np.int64),
         "start_us": us(spans.start),
         "time_us": us(time),
         "skew_us": us(spans.last_join - spans.start),

@@ -132,6 +132,23 @@ class RunRecord:
         ]
 
     @cached_property
+    def declared_rank_bytes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Bytes that each rank had to send, and to receive: those declared, with the flags of the alternatives picked.
+
+        All alternatives of a choice have as many bytes of data, but flags fill up lines message by message.
+        """
+        schedule = self.schedule
+        sent, received = (column.copy() for column in self.declared_bytes)
+        for instance, (number, is_picked) in enumerate(zip(schedule.instance_template, self.is_picked, strict=True)):
+            template = schedule.templates[number]
+            if template.choices and len(template.control_bytes):
+                group = schedule.group(int(schedule.instance_group[instance]))
+                more = template.control_bytes * (is_picked.astype(np.int64) - template.is_counted)
+                np.add.at(sent, group[template.src], more)
+                np.add.at(received, group[template.dst], more)
+        return sent, received
+
+    @cached_property
     def message_priority(self) -> NDArray[np.uint8]:
         """u8[messages]: that of its collective; of messages that carry no data, the highest."""
         is_control = self.of_message([template.is_control for template in self.schedule.templates])

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import astra_py as ap
-from astra_py.analysis.knobs import _DETAILS, _FABRIC_KNOBS, _KNOBS, _POOLS, _SCALE_UP_KNOBS
+from astra_py.analysis.knobs import _DETAILS, _FABRIC_KNOBS, _KNOBS, _PCIE_KNOBS, _POOLS, _SCALE_UP_KNOBS
 from astra_py.analysis.stretches import Part
 from astra_py.config.params import parameter_table
 from astra_py.errors import ConfigError
@@ -237,8 +237,10 @@ def test_without_packets_there_is_no_why():
 
 def test_knobs_are_parameters():
     keys = {parameter.key for parameter in parameter_table()}
-    tables = (_KNOBS, _SCALE_UP_KNOBS, _FABRIC_KNOBS, _DETAILS, _POOLS)
-    named = {"collective.in_flight", "platform.kind"}.union(*(table.values() for table in tables))
+    tables = (_KNOBS, _SCALE_UP_KNOBS, _PCIE_KNOBS, _FABRIC_KNOBS, _DETAILS, _POOLS)
+    others = {"collective.in_flight", "platform.kind", "platform.file"}
+    losses = {"transport.recovery", "switch.pfc", "platform.link_loss"}
+    named = (others | losses).union(*(table.values() for table in tables))
     assert named - {""} <= keys
 
 
@@ -258,6 +260,83 @@ def test_the_largest_part_names_its_knob(overrides, knob):
     alone = ap.compare({}, *changes, engines=["packet"], collective="all_to_all", sizes=[2**20])
     assert alone.why["knob"].item() == knob
     assert f"{knob} moves it" in alone.report()
+
+
+LOSSY = ("platform.ranks=4", "collective.gather=direct", "switch.pfc=false", "switch.buffer=100kB")
+SPINE = ("platform.kind=leaf_spine", "platform.ranks=16", "platform.oversubscription=4")
+#: Part: kind, size, what makes it the largest one, the key that is named, a value that makes the part shorter.
+KNOBS = {
+    "payload": ("all_reduce", 2**20, ("platform.ranks=4",), "platform.link_rate", "200Gbps"),
+    "headers": ("all_reduce", 2**16, ("platform.ranks=4", "transport.payload=64B"), "transport.payload", "1024B"),
+    "propagation": ("all_reduce", 2**12, ("platform.ranks=4",), "platform.link_delay", "100ns"),
+    "switching": (
+        "all_reduce",
+        2**12,
+        ("platform.ranks=4", "platform.switch_latency=5us"),
+        "platform.switch_latency",
+        "0ns",
+    ),
+    "queueing": ("all_to_all", 2**20, SPINE, "platform.oversubscription", "1"),
+    "host": (
+        "all_reduce",
+        2**12,
+        ("platform.ranks=4", "transport.receive_latency=9us"),
+        "transport.receive_latency",
+        "1us",
+    ),
+    "pools": ("all_to_all", 2**20, ("platform.ranks=4", "collective.in_flight=1"), "collective.in_flight", "3"),
+    "window": ("all_to_all", 2**20, ("platform.ranks=4", "transport.window=5000B"), "transport.window", "none"),
+    "pauses": ("all_to_all", 2**21, (*SPINE, "switch.buffer=400kB"), "switch.buffer", "32MB"),
+    "congestion_control": (
+        "all_to_all",
+        2**21,
+        (*SPINE, "transport.congestion_control=hpcc"),
+        "transport.congestion_control",
+        "none",
+    ),
+    "loss_recovery": ("gather", 2**20, LOSSY, "transport.recovery", "selective_repeat"),
+    "loss_recovery, no room": (
+        "gather",
+        2**20,
+        (*LOSSY, "transport.recovery=selective_repeat"),
+        "switch.pfc",
+        "true",
+    ),
+    "loss_recovery, on links": (
+        "sendrecv",
+        1000,
+        ("platform.ranks=2", "platform.link_loss=0.2", "seed=1"),
+        "platform.link_loss",
+        "0",
+    ),
+    "payload, NVLink": (
+        "all_to_all",
+        2**20,
+        ("platform.kind=zionex", "platform.nodes=1", "platform.nics_per_node=2", "platform.nic_policy=hash"),
+        "platform.scale_up.rate",
+        "600GB/s",
+    ),
+    "payload, behind PCIe": (
+        "all_reduce",
+        2**22,
+        ("platform.kind=zionex", "platform.nodes=2", "platform.nic_policy=hash", "platform.link_rate=400Gbps"),
+        "platform.pcie.rate",
+        "63GB/s",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", KNOBS)
+def test_the_knob_that_is_named_moves_the_part(case):
+    kind, size, overrides, knob, better = KNOBS[case]
+    part = case.partition(",")[0]
+    given = ["transport.congestion_control=none", *overrides]
+    variants = {"as it is": [], "better": [f"{knob}={better}"]}
+    both = ap.compare({}, *given, engines=["packet"], variants=variants, collective=kind, sizes=[size])
+    first, second = both.why.to_dict("records")
+    assert (first["largest_part"], first["knob"]) == (part, knob)
+    assert second[f"{part}_us"] < 0.7 * first[f"{part}_us"]
+    assert second["packet_us"] < first["packet_us"]
 
 
 def test_jobs_and_flows_beside_each_other_have_their_own_rows():

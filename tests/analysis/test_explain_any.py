@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from analysis_cases import explained, parts_of, time_of
 from astra_py.analysis.stretches import Part
 
+MACHINES = ("platform.nodes=2", "platform.accelerators_per_node=4")
 platforms = st.sampled_from(
     [
         ("platform.ranks=5",),
@@ -19,12 +20,23 @@ platforms = st.sampled_from(
             "platform.oversubscription=2",
             "platform.routing=least_loaded",
         ),
-        ("platform.kind=zionex", "platform.nodes=2", "platform.accelerators_per_node=4"),
-        ("platform.kind=rail_optimized", "platform.nodes=2", "platform.accelerators_per_node=4"),
+        ("platform.kind=fat_tree", "platform.ranks=8", "platform.ports=4", "platform.routing=spray"),
+        ("platform.kind=zionex", *MACHINES),
+        ("platform.kind=zionex", *MACHINES, "platform.nics_per_node=2", "platform.routing=spray"),
+        ("platform.kind=zion", *MACHINES),
+        ("platform.kind=rail_optimized", *MACHINES),
+        ("platform.kind=rail_optimized", *MACHINES, "platform.nic_policy=pxn"),
+        ("platform.kind=dgx_a100", "platform.nodes=2"),
     ]
 )
 switches = st.sampled_from(
-    [(), ("switch.buffer=150kB",), ("switch.pfc=false", "switch.buffer=150kB"), ("switch.forwarding=cut_through",)]
+    [
+        (),
+        ("switch.buffer=150kB",),
+        ("switch.pfc=false", "switch.buffer=150kB"),
+        ("switch.forwarding=cut_through",),
+        ("switch.forwarding=cut_through", "switch.buffer=200kB"),
+    ]
 )
 recoveries = st.sampled_from(["go_back_n", "selective_repeat"])
 losses = st.sampled_from([(), ("platform.link_loss=0.01",)])
@@ -41,6 +53,7 @@ endpoints = st.sampled_from(
         ("transport.send_latency=700ns", "transport.receive_latency=900ns"),
         ("collective.in_flight=1",),
         ("system.admission=1",),
+        ("system.protocol=ll128", "transport.notify_on=acked", "collective.chunks=3"),
     ]
 )
 kinds = st.sampled_from(
@@ -49,6 +62,7 @@ kinds = st.sampled_from(
         ("all_reduce", "direct"),
         ("all_reduce", "halving_doubling"),
         ("all_reduce", "double_binary_tree"),
+        ("all_reduce", "hierarchical"),
         ("all_to_all", "direct"),
         ("all_to_all", "bruck"),
         ("gather", "direct"),

@@ -5,9 +5,11 @@ import csv
 import io
 import json
 import re
+from functools import partial
 
 import pytest
 
+from astra_py.analysis.explain import explain
 from astra_py.cli.app import command
 
 RING = ["--collective", "all_reduce", "--sizes", "8KiB", "platform.ranks=4"]
@@ -138,6 +140,19 @@ def test_sizes_of_a_log_in_gib_are_powers_of_two(capsys, tmp_path):
     _, out, _ = run(capsys, *given, "--sizes", "8GB", "--format", "json")
     (row,) = [row for row in json.loads(out)["table"] if row["level"] == "collective"]
     assert (row["size_bytes"], row["measured_us"]) == (8 * 10**9, None)
+
+
+def test_times_are_told_where_the_paths_are_too_long_to_explain(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr("astra_py.analysis.comparison.explain", partial(explain, max_records=10))
+    code, out, err = run(capsys, *RING, "--out", str(tmp_path / "o"))
+    assert code == 2
+    assert "packet us" in out
+    assert "moves it" not in out
+    assert "more than 10 frames" in err
+    assert "--no-why" in err
+    assert {path.name for path in (tmp_path / "o").iterdir()} == {"table.csv", "comparison.md"}
+    assert run(capsys, *RING, "--format", "csv")[0] == 0
+    assert run(capsys, *RING, "--no-why")[0] == 0
 
 
 def test_variants(capsys):
