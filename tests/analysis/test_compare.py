@@ -238,7 +238,7 @@ def test_without_packets_there_is_no_why():
 def test_knobs_are_parameters():
     keys = {parameter.key for parameter in parameter_table()}
     tables = (_KNOBS, _SCALE_UP_KNOBS, _FABRIC_KNOBS, _DETAILS, _POOLS)
-    named = {"collective.in_flight", "platform.kind"}.union(*(table.values() for table in tables))
+    named = {"collective.in_flight", "platform.kind", "platform.routing"}.union(*(table.values() for table in tables))
     assert named - {""} <= keys
 
 
@@ -246,6 +246,7 @@ def test_knobs_are_parameters():
     ("overrides", "knob"),
     [
         (["platform.kind=leaf_spine", "platform.ranks=16", "platform.oversubscription=4"], "platform.oversubscription"),
+        (["platform.kind=zionex", "platform.nodes=2"], "platform.routing"),
         (["platform.kind=zionex", "platform.nodes=1"], "platform.scale_up.rate"),
         (["platform.ranks=4", "transport.window=5000B"], "transport.window"),
         (["platform.ranks=4", "system.endpoint_delay=1ms"], "system.endpoint_delay"),
