@@ -12,6 +12,7 @@ from astra_py.analysis.message_path import ACKNOWLEDGEMENTS
 from astra_py.analysis.stretches import Part, Stretch
 from astra_py.config.platform_kinds import BUILT, FILE, LEAVES
 from astra_py.platforms.node_kind import NodeKind
+from astra_py.platforms.routing import RoutingKind
 
 if TYPE_CHECKING:
     from astra_py.results.record import RunRecord
@@ -116,6 +117,8 @@ def _any_key(stretch: Stretch, record: RunRecord, platform_kind: str) -> str:
     if stretch.channel >= 0 and record.channel_efficiency[stretch.channel] > 0:
         return _scale_up_key(stretch, record)
     if platform_kind in LEAVES and stretch.channel >= 0 and _is_between_switches(stretch.channel, record):
+        if stretch.part == Part.QUEUEING and _is_hashed_upwards(stretch.channel, record):
+            return "platform.routing"
         return _FABRIC_KNOBS.get(stretch.part, _KNOBS[stretch.part])
     return _KNOBS[stretch.part]
 
@@ -146,3 +149,14 @@ def _recovery_key(record: RunRecord) -> str:
 def _is_between_switches(channel: int, record: RunRecord) -> bool:
     kind = record.arrays.node_kind
     return all(kind[ends[channel]] == NodeKind.SWITCH for ends in record.channel_ends)
+
+
+def _is_hashed_upwards(channel: int, record: RunRecord) -> bool:
+    """Whether the hash alone makes a queue up from a leaf: it has as much up as down, and flows keep their ways."""
+    if record.arrays.routing.kind not in (RoutingKind.ECMP, RoutingKind.ENHANCED_ECMP):
+        return False
+    (sender, receiver), kind = record.channel_ends, record.arrays.node_kind
+    rate, leaf = np.repeat(record.arrays.link_rate_bps, 2), sender[channel]
+    down = int(rate[(receiver == leaf) & (kind[sender] != NodeKind.SWITCH)].sum())
+    up = int(rate[(sender == leaf) & (kind[receiver] == NodeKind.SWITCH)].sum())
+    return 0 < down <= up

@@ -135,7 +135,9 @@ def _wanted(document: Document, kind: Kind, target: Path, to: str | None) -> For
     """The format to write."""
     able = [each for name in format_names() if kind in (each := find_format(name)).writes]
     if not able:
-        raise ConfigError(f"{document.path}: a {kind} file is only read; no format is written from one")
+        script = "; in Python, write_chakra of astra_py.formats writes the trace of astra_py.load(...)"
+        hint = script if kind is Kind.SCENARIO else ""
+        raise ConfigError(f"{document.path}: a {kind} file is only read; no format is written from one{hint}")
     listed = ", ".join(f"{each.name!r} ({' '.join(each.suffixes)})" for each in able)
     if to is not None:
         wanted = find_format(to)

@@ -115,7 +115,11 @@ _FOREIGN: tuple[tuple[str, Callable[[Head], bool]], ...] = (
         "is an MSCCL program (XML); collective.KIND = 'file:PATH.xml' takes it",
         lambda head: "<algo " in (head.text or ""),
     ),
-    ("is a DLRM's description (TOML); workload.kind = 'dlrm' takes it", _is_dlrm),
+    ("is a DLRM's description (TOML); workload.file takes it with workload.kind = 'dlrm'", _is_dlrm),
+    (
+        "is a DLRM's tables (CSV); [[tables]] file = ... of a DLRM's description takes it",
+        lambda head: {"rows", "dim", "pooling"} <= set("".join(head.lines[0] if head.lines else ()).split(",")),
+    ),
     ("is XML", lambda head: (head.text or "").lstrip().startswith("<")),
     ("is a gzip of something that is not recognised", lambda head: head.is_gzip),
     ("is JSON of another sort", lambda head: bool(head.json_keys)),

@@ -238,7 +238,7 @@ def test_without_packets_there_is_no_why():
 def test_knobs_are_parameters():
     keys = {parameter.key for parameter in parameter_table()}
     tables = (_KNOBS, _SCALE_UP_KNOBS, _PCIE_KNOBS, _FABRIC_KNOBS, _DETAILS, _POOLS)
-    others = {"collective.in_flight", "platform.kind", "platform.file"}
+    others = {"collective.in_flight", "platform.kind", "platform.file", "platform.routing"}
     losses = {"transport.recovery", "switch.pfc", "platform.link_loss"}
     named = (others | losses).union(*(table.values() for table in tables))
     assert named - {""} <= keys
@@ -248,6 +248,7 @@ def test_knobs_are_parameters():
     ("overrides", "knob"),
     [
         (["platform.kind=leaf_spine", "platform.ranks=16", "platform.oversubscription=4"], "platform.oversubscription"),
+        (["platform.kind=zionex", "platform.nodes=2"], "platform.routing"),
         (["platform.kind=zionex", "platform.nodes=1"], "platform.scale_up.rate"),
         (["platform.ranks=4", "transport.window=5000B"], "transport.window"),
         (["platform.ranks=4", "system.endpoint_delay=1ms"], "system.endpoint_delay"),

@@ -111,6 +111,10 @@ def test_refusals(tmp_path: Path) -> None:
         convert(source, tmp_path / "out.txt")
     with pytest.raises(ConfigError, match=r"nccl.log: a measurements file is only read; no format is written from one"):
         convert(samples.write(tmp_path, "nccl_tests"), target)
+    with pytest.raises(
+        ConfigError, match=r"a scenario file is only read; .*; in Python, write_chakra of astra_py.formats"
+    ):
+        convert(samples.write(tmp_path, "scenario"), target)
     with pytest.raises(ConfigError, match=r"missing_ranks=same: .*config.txt is a transport file, and only a wo"):
         convert(source, target, overrides=["workload.missing_ranks=same"])
     with pytest.raises(ConfigError, match="a transport file cannot be written as 'platform'; allowed: 'scenario'"):

@@ -163,9 +163,10 @@ class PlanRows:
                 tier=columns[6].astype(np.uint8),
             )
         except ShardError as error:
-            places = " and ".join(dict.fromkeys(self.where[shard].lstrip(":") for shard in error.shards))
+            where = dict.fromkeys(self.where[shard] for shard in error.shards)
+            places = " and ".join(f"line {each[1:]}" if each[:1] == ":" else each.strip() for each in where)
             what = str(error).removeprefix(f"{self.model.source}: ")
-            at = f" (at {places.strip()})" if places else ""
+            at = f" (at {places})" if places else ""
             raise self.error("", f"{what}{at}") from None
 
 
