@@ -78,9 +78,11 @@ class Head:
 
 
 def _is_dlrm(head: Head) -> bool:
-    """A TOML file with an MLP and tables, or a generator of them."""
+    """A TOML file with a bottom MLP, and a top one, tables or a generator of them."""
     text = head.text or ""
-    return all(re.search(words, text, re.MULTILINE) for words in (r"^bottom\s*=", r"^\[(\[tables\]|generator)\]"))
+    return all(
+        re.search(words, text, re.MULTILINE) for words in (r"^bottom\s*=", r"^(top\s*=|\[(\[tables\]|generator)\])")
+    )
 
 
 def _is_chrome_trace(head: Head) -> bool:

@@ -42,7 +42,7 @@ FOREIGN = {
     "page.xml": (b"<html></html>", "is XML"),
     "other.json": (b'{"a": 1}', "is JSON of another sort"),
     "simai.txt": (b"HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8 ep: 1\n2\n", "is a SimAI workload"),
-    "model.toml": (b"# a model\nbottom=[13, 64]\ntop = [64, 1]\n", "is a DLRM's description .*workload.kind = 'dlrm'"),
+    "mlps.toml": (b"# a model\nbottom=[13, 64]\ntop = [64, 1]\n", "is a DLRM's description .*workload.kind = 'dlrm'"),
     "tables.csv": (b"name, rows, dim, pooling, dtype\na,10,64,1,fp32\n", "is a DLRM's tables"),
     "prose.txt": (b"Dear reader,\n", "is not recognised"),
 }
