@@ -29,9 +29,11 @@ __all__ = [
     "chain",
     "collective_times_ps",
     "engine_times_ps",
+    "neo_platform",
     "run_collective",
     "run_work",
     "star",
+    "with_keys",
 ]
 
 #: What stands beside the packet engine in the table.
@@ -111,3 +113,15 @@ def collective_times_ps(
     """Time of one collective of a scenario by engine, with all checks of a run; in ps."""
     results = {name: run_collective(tree, kind, size_bytes, f"engine={name}") for name in engines}
     return {name: int(result.columns("collectives")["time_ps"][0]) for name, result in results.items()}
+
+
+def with_keys(tree: Mapping[str, Any], table: str, **keys: Any) -> dict[str, Any]:
+    """The tree with further keys in one of its tables; a table in it is joined, too."""
+    old = tree.get(table, {})
+    new = {key: {**old.get(key, {}), **value} if isinstance(value, dict) else value for key, value in keys.items()}
+    return {**tree, table: {**old, **new}}
+
+
+def neo_platform(link_rate: str) -> dict[str, Any]:
+    """Neo's 16 ZionEX nodes of 8 A100, all NICs on one switch, so that no two ways collide."""
+    return {"platform": {"kind": "zionex", "nodes": 16, "ranks_per_leaf": 128, "link_rate": link_rate}}

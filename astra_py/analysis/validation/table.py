@@ -20,6 +20,8 @@ CASES = {
     "exact": ("astra_py.analysis.validation.exact", "exact_cases"),
     "astra_ns3": ("astra_py.analysis.validation.simulators", "simulator_cases"),
     "machines": ("astra_py.analysis.validation.machines", "machine_cases"),
+    "iterations": ("astra_py.analysis.validation.iterations", "iteration_cases"),
+    "control": ("astra_py.analysis.validation.control", "control_cases"),
 }
 
 
