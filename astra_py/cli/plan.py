@@ -23,6 +23,7 @@ __all__ = ["plan"]
 #: Ranks, and proposals, that are printed line by line.
 _MOST_RANKS = 32
 _MOST_PROPOSALS = 8
+_JUDGED = "iterations by the analytic engine, which knows no congestion; astra-py run tells what packets make of a plan"
 #: Figures of a rank that are printed, and their headings.
 _COLUMNS = {
     "memory_bytes": "memory",
@@ -109,4 +110,9 @@ def _proposals(found: Planned) -> list[str]:
         for each in found.proposals[:_MOST_PROPOSALS]
     ]
     more = len(found.proposals) - len(rows)
-    return [*grid(["proposal", "tables ms", "iteration ms"], rows), *([f"and {more} more"] if more > 0 else []), ""]
+    return [
+        *grid(["proposal", "tables ms", "iteration ms"], rows),
+        *([f"and {more} more"] if more > 0 else []),
+        _JUDGED,
+        "",
+    ]

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +15,7 @@ import typer
 from astra_py.cli.common import print_json
 from astra_py.cli.progress import progress
 from astra_py.errors import ConfigError
+from astra_py.results.text import WIDTH
 
 if TYPE_CHECKING:
     from astra_py.results.estimate import Estimate
@@ -75,7 +78,7 @@ def run(
         for warning in warnings:
             print(f"warning: {warning}", file=sys.stderr)
     if is_dry:
-        _print_estimate(job.estimate(), as_json=as_json)
+        _print_estimate(job.estimate(), job.notes, as_json=as_json)
         return
     with progress(job.title, is_quiet=is_quiet) as tell:
         result = job.run(progress=tell)
@@ -101,12 +104,16 @@ def run(
             print(f"\ntables and manifest: {out}")
 
 
-def _print_estimate(estimate: Estimate, *, as_json: bool) -> None:
+def _print_estimate(estimate: Estimate, notes: Sequence[str], *, as_json: bool) -> None:
     if as_json:
-        print_json([asdict(estimate)])
+        print_json([{**asdict(estimate), "notes": list(notes)}])
         return
     print("dry run: everything that can be checked beforehand is fine; nothing was simulated")
     for name in ("ranks", "operations", "collectives", "messages", "packets", "packet_hops"):
         print(f"  {name.replace('_', '-'):<13} {getattr(estimate, name):>15,}")
     print(f"  {'CPU time':<13} {estimate.cpu_s:>15,.1f} s, estimated")
     print(f"  {'memory':<13} {estimate.memory_bytes / 1e6:>15,.0f} MB, estimated")
+    if notes:
+        print()
+    for note in notes:
+        print("\n".join(wrap(f"- {note}", WIDTH, subsequent_indent="  ", break_on_hyphens=False)))

@@ -57,7 +57,13 @@ def sensitivity(
         rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
         print_json([{str(key): value for key, value in row.items()} for row in rows])
     else:
-        print("\n".join(_report(effects)))
+        print("\n".join(_report(effects, without_packets=_engine(scenario, changes) != "packet")))
+
+
+def _engine(scenario: Path, changes: list[str]) -> str:
+    from astra_py.config import load_scenario
+
+    return load_scenario(scenario, changes).engine
 
 
 def _collective(text: str | None) -> tuple[str, int] | None:
@@ -75,7 +81,7 @@ def _cell(change: Change) -> str:
     return "0" if change.change == 0 else f"{100 * change.change:+.2f} %"
 
 
-def _report(effects: list[Effect]) -> list[str]:
+def _report(effects: list[Effect], *, without_packets: bool) -> list[str]:
     """What moves the run's time, then what does nothing, then what could not be tried."""
     if not effects:
         return ["no figure of this scenario is a number other than 0"]
@@ -85,6 +91,8 @@ def _report(effects: list[Effect]) -> list[str]:
     lines += grid(["figure", "value", "halved", "doubled"], rows)
     if still := [f"{e.key} = {e.value}" for e in effects if e.has_no_effect]:
         lines += ["", "nothing changes, not by a picosecond, with half or double:", *(f"  {text}" for text in still)]
+        if without_packets and any(text.startswith(("switch.", "transport.")) for text in still):
+            lines.append("  (an engine without packets has no buffers and no congestion control for them to act in)")
     refused = [(effect, each) for effect in effects for each in (effect.halved, effect.doubled) if each.refused]
     if refused:
         lines += ["", "not allowed:"]

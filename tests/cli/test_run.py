@@ -93,6 +93,13 @@ def test_overwriting_needs_something_to_overwrite(capsys: pytest.CaptureFixture[
     assert "--out" in err
 
 
+def test_a_dry_run_tells_what_was_taken_from_the_files(capsys: pytest.CaptureFixture[str], job: Path) -> None:
+    _, out, _ = run(capsys, job, "--dry-run")
+    assert out.startswith("dry run:")
+    assert "\n- " in out
+    assert "all_reduce" in out.partition("\n- ")[2]
+
+
 def test_a_dry_run_counts_and_does_not_run(capsys: pytest.CaptureFixture[str], job: Path, tmp_path: Path) -> None:
     code, out, _ = run(capsys, job, "--dry-run", "--out", tmp_path / "out")
     assert code == 0

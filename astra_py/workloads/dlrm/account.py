@@ -19,6 +19,7 @@ from astra_py.workloads.dlrm.text import rounded_size, span, widths
 
 if TYPE_CHECKING:
     from astra_py.config import WorkloadConfig
+    from astra_py.workloads.dlrm.plan import Plan
 
 __all__ = ["model_note", "plan_note", "scaling_note", "time_note", "volume_notes"]
 
@@ -48,7 +49,7 @@ def plan_note(exchanges: Exchanges, memory_bytes: int, sharder: str) -> str:
         ways, unit = f"table-wise sharding, {sharder}", "tables"
     else:
         found = ", ".join(f"{counts[way]} {way}" for way in Sharding if way in counts)
-        ways, unit = f"tables are {found}, {sharder}", "shards"
+        ways, unit = f"tables are {found}{_undivided(plan)}, {sharder}", "shards"
     by_rank = ""
     if plan.ranks <= _MOST_RANKS_LISTED:
         by_rank = "; sums of dims by rank: " + " ".join(map(str, plan.rank_dims.tolist()))
@@ -61,6 +62,13 @@ def plan_note(exchanges: Exchanges, memory_bytes: int, sharder: str) -> str:
         f"{own} GB of an accelerator's {memory_bytes / 1e9:g} GB{in_host}; "
         f"{_sent(exchanges)}{by_rank}"
     )
+
+
+def _undivided(plan: Plan) -> str:
+    """How many tables are to be divided by columns and are whole: too narrow, or on one rank."""
+    columns = [i for i, way in enumerate(plan.sharding) if way == Sharding.COLUMN_WISE]
+    whole = int((np.bincount(plan.table, minlength=len(plan.sharding))[columns] == 1).sum())
+    return f" ({whole} of those column_wise in one piece)" if whole else ""
 
 
 def _sent(exchanges: Exchanges) -> str:

@@ -34,7 +34,7 @@ def test_a_dry_run_says_what_it_costs(tmp_path: Path, capsys: pytest.CaptureFixt
         command(["run", str(path), "--dry-run"])
     printed = capsys.readouterr()
     assert (ended.value.code, printed.err) == (0, "")
-    words = {line.split()[0]: line for line in printed.out.splitlines()[1:]}
+    words = {line.split()[0]: line for line in printed.out.splitlines()[1:] if line}
     assert {"ranks", "messages", "packets", "packet-hops", "CPU", "memory"} <= set(words)
     assert words["ranks"].split()[-1] == "128"
     assert words["packets"].split()[-1] == "104,166,372"

@@ -119,3 +119,12 @@ def test_dlrm_f_runs_with_both() -> None:
     assert {"embedding.indices", "embedding.partial_sums", "embedding.gathered_gradients"} <= names
     scattered = next(call for call in run.trace.calls if call.name == "embedding.partial_sums")
     assert scattered.size_bytes == 128 * 512 * 64 * 256 * 2
+
+
+def test_tables_too_narrow_for_columns_are_told_of() -> None:
+    """No shard has fewer than 128 columns: those of 256 alone are divided."""
+    one = job(16, file=str(MINE), sharding="column_wise")
+    narrow = sum(table.dim < 256 for table in one.model.tables)
+    assert 0 < narrow < 40
+    assert f"tables are 40 column_wise ({narrow} of those column_wise in one piece)" in " ".join(one.notes)
+    assert "in one piece" not in " ".join(job(16, file=str(MINE)).notes)
