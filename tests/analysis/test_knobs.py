@@ -12,7 +12,14 @@ from astra_py.engines.watch import Watch
 from astra_py.platforms.node_kind import NodeKind
 
 PARTS = (Part.PAYLOAD, Part.HEADERS, Part.PROPAGATION, Part.SWITCHING, Part.QUEUEING)
-VALUES = {"rate": "200Gbps", "delay": "1us", "latency": "1us", "efficiency": "0.5", "payload": "1024B"}
+VALUES = {
+    "routing": "spray",
+    "rate": "200Gbps",
+    "delay": "1us",
+    "latency": "1us",
+    "efficiency": "0.5",
+    "payload": "1024B",
+}
 MACHINES = ("platform.nodes=2", "platform.accelerators_per_node=4")
 PLATFORMS = dict.fromkeys(BUILT, ()) | {
     "zionex": (*MACHINES, "platform.nics_per_node=2"),
