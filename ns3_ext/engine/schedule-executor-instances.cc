@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Collectives under way: expanded when a first member joins, given back when all is over.
-#include "schedule-executor.h"
-
 #include "../core/errors.h"
+#include "schedule-executor.h"
 
 #include <algorithm>
 #include <string>
