@@ -152,6 +152,7 @@ def _hierarchical(kind: str) -> Callable[[], Sequence[Figures]]:
 
     def run() -> list[Figures]:
         figures = []
+        levels = {"all_reduce_inside": "ring", "all_reduce_between": "ring"} if kind == "all_reduce" else {}
         inside, between = Level(Link(2400 * _GBPS, 200_000), 0, 940_000), Level(Link(100 * _GBPS, 500_000), _LATENCY_PS)
         for machines, local in _SHAPES:
             ranks = machines * local
@@ -170,7 +171,7 @@ def _hierarchical(kind: str) -> Callable[[], Sequence[Figures]]:
                 },
                 "transport": {**EXACT_REGIME, "payload": "1000B", "send_latency": "200ns", "receive_latency": "100ns"},
                 "system": {"endpoint_delay": "50ns"},
-                "collective": {kind: "hierarchical", "all_reduce_inside": "ring", "all_reduce_between": "ring"},
+                "collective": {kind: "hierarchical", **levels},
             }
             if kind == "all_reduce":
                 expected = hierarchical_all_reduce(machines, local, size, _ENDS, ("ring", inside), ("ring", between))
@@ -342,7 +343,6 @@ def exact_cases() -> list[Case]:
                 f"{kind}_hierarchical",
                 f"{kind} hierarchical, {len(_SHAPES)} shapes",
                 _hierarchical(kind),
-                is_quick=False,
             )
             for kind in ("all_reduce", "all_to_all")
         ),
