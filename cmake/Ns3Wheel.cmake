@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Imported targets for ns-3 as the `ns3` wheel installs it: ns3::core, ns3::network, ns3::stats.
+# Imported targets for ns-3 as the `ns3` wheel installs it: ns3::core, ns3::stats, ns3::network, ns3::internet and what that needs.
 #
 # The wheel's own CMake package and pkg-config files hold absolute paths of the machine it was built on, so the targets are
 # made by hand from the installed folder: NS3_WHEEL_ROOT (a variable of CMake or of the environment; the folder that holds
@@ -65,3 +65,6 @@ endfunction()
 ns3_wheel_library(core)
 ns3_wheel_library(stats ns3::core)
 ns3_wheel_library(network ns3::stats ns3::core)
+ns3_wheel_library(bridge ns3::network)
+ns3_wheel_library(traffic-control ns3::network)
+ns3_wheel_library(internet ns3::bridge ns3::traffic-control ns3::network ns3::core)
