@@ -5,8 +5,10 @@
 #include "../core/units.h"
 #include "../roce/policies.h"
 #include "../roce/wire-format.h"
+#include "../tcp/tcp-figures.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace ns3
@@ -29,6 +31,7 @@ struct TransportFigures
     TimePs receiveLatency{0};
     TimeRounding rounding{TimeRounding::PS_CEIL};
     std::string congestionControl; ///< TypeId of a CongestionControl; empty for none.
+    std::optional<TcpFigures> tcp; ///< TCP in place of RoCE on Ethernet.
 };
 
 } // namespace ns3
