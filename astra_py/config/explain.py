@@ -58,7 +58,7 @@ def _explain_one(details: ErrorDetails, scenario: type[Table], tables: dict[str,
         case "value_error":
             problem = details["ctx"]["error"]
             if isinstance(problem, FieldError):
-                return f"{'.'.join([*parts, problem.key])}: {problem}; allowed: {problem.allowed}"
+                return f"{'.'.join([*parts, *filter(None, [problem.key])])}: {problem}; allowed: {problem.allowed}"
             return f"{key}: {problem}; allowed: {rule_of(table.model_fields[parts[-1]]).allowed}"
         case _:
             return f"{key}: {value!r} is not a table; allowed: a table with the keys {_keys(table)}"

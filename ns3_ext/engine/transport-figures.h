@@ -5,6 +5,7 @@
 #include "../core/units.h"
 #include "../roce/policies.h"
 #include "../roce/wire-format.h"
+#include "../tcp/host-figures.h"
 #include "../tcp/tcp-figures.h"
 
 #include <cstdint>
@@ -31,7 +32,8 @@ struct TransportFigures
     TimePs receiveLatency{0};
     TimeRounding rounding{TimeRounding::PS_CEIL};
     std::string congestionControl; ///< TypeId of a CongestionControl; empty for none.
-    std::optional<TcpFigures> tcp; ///< TCP in place of RoCE on Ethernet.
+    std::optional<TcpFigures> tcp; ///< What Ethernet carries; the above is for scale-up links then.
+    HostFigures host;              ///< With it.
 };
 
 } // namespace ns3
