@@ -136,7 +136,7 @@ HostStack::Install(EventLoop& loop, uint32_t machine, uint32_t localRanks, uint6
 {
     m_loop = &loop;
     m_machine = machine;
-    m_hashStream = seed ^ RSS_STREAM;
+    m_hashKey = Mix64(Mix64(seed ^ RSS_STREAM) ^ machine);
     m_costs.perPiece = {m_perMessage.GetTimeStep(),
                         m_perSegment.GetTimeStep(),
                         m_perPacket.GetTimeStep(),
@@ -161,7 +161,7 @@ HostStack::CoreOf(uint64_t connection, uint32_t socketIndex) const
     {
         return socketIndex % m_coreCount;
     }
-    return ReduceHash(Draw(m_hashStream, m_machine, connection), m_coreCount);
+    return ReduceHash(Mix64(m_hashKey ^ connection), m_coreCount);
 }
 
 bool

@@ -218,7 +218,7 @@ class HostStack : public Object, private InterruptListener, private HostWorkDone
     // Place.
     EventLoop* m_loop{nullptr};
     uint32_t m_machine{0};
-    uint64_t m_hashStream{0};
+    uint64_t m_hashKey{0}; ///< Of RSS.
     HostReceiver* m_receiver{nullptr};
 
     CoreCosts m_costs;
