@@ -245,37 +245,6 @@ ReadSchedule(const py::handle& object)
 namespace
 {
 
-std::optional<TcpFigures>
-ReadTcp(const py::object& model)
-{
-    if (model.is_none())
-    {
-        return std::nullopt;
-    }
-    TcpFigures tcp;
-    tcp.mtu = model.attr("mtu_bytes").cast<uint32_t>();
-    tcp.hasTimestamps = model.attr("has_timestamps").cast<bool>();
-    tcp.hasSack = model.attr("has_sack").cast<bool>();
-    tcp.hasWindowScaling = model.attr("has_window_scaling").cast<bool>();
-    tcp.hasEcn = model.attr("has_ecn").cast<bool>();
-    tcp.hasNagle = model.attr("has_nagle").cast<bool>();
-    tcp.variant = model.attr("variant").cast<std::string>();
-    tcp.recovery = model.attr("recovery").cast<std::string>();
-    tcp.sendBuffer = model.attr("send_buffer_bytes").cast<int64_t>();
-    tcp.receiveBuffer = model.attr("receive_buffer_bytes").cast<int64_t>();
-    tcp.initialWindow = model.attr("initial_window_segments").cast<uint32_t>();
-    tcp.minRto = model.attr("min_rto_ps").cast<TimePs>();
-    tcp.initialRtt = model.attr("initial_rtt_ps").cast<TimePs>();
-    tcp.delayedAckSegments = model.attr("delayed_ack_segments").cast<uint32_t>();
-    tcp.delayedAckTimeout = model.attr("delayed_ack_timeout_ps").cast<TimePs>();
-    tcp.dataRetries = model.attr("data_retries").cast<uint32_t>();
-    tcp.socketsPerPeer = model.attr("sockets_per_peer").cast<uint32_t>();
-    tcp.socketPolicy = ReadEnum(model, "socket_policy", SocketPolicy::STRIPED);
-    tcp.unsentLimit = model.attr("unsent_limit_bytes").cast<int64_t>();
-    tcp.connect = ReadEnum(model, "connect", TcpConnect::TIMED);
-    return tcp;
-}
-
 } // namespace
 
 TransportFigures
