@@ -176,7 +176,7 @@ def run_study(
     workers : how many points run at once on this machine; as many as it has CPUs where None.
     limits : what each point may take; no limits and no retries where None.
     executor : who runs the points, in place of this machine: such as
-        :class:`~astra_py.batch.dask_executor.DaskExecutor`.
+        :class:`~astra_py.batch.dask.DaskExecutor`.
     shard : the share of the points to run; the table has those of other shards of the folder, too.
     overwrite : whether what another sweep left in ``out`` goes.
     retry_failed : whether points that failed before are run again.

@@ -120,7 +120,7 @@ def _limits(time_limit: str | None, memory_limit: str | None, retries: int) -> L
 def _executor(cluster: str | None) -> Executor | None:
     if cluster is None:
         return None
-    from astra_py.batch.dask_executor import DaskExecutor
+    from astra_py.batch.dask import DaskExecutor
 
     return DaskExecutor(cluster)
 
