@@ -9,7 +9,9 @@ It shares no code with the product; wires, ports and switches are :mod:`referenc
   stream are written and not past the sender's port. A socket that is written to sends one time step of ns-3 later;
   on an ACK it sends at once.
 * A socket sends while a whole segment, or all that is written, fits into the window; segments do not respect messages.
-* The receiver acknowledges every ``delayed_ack`` segments, or a while after the first one that it did not.
+* The receiver acknowledges the first segment, then every ``delayed_ack``, or a while after the first one that it
+  did not.
+* A sender that has heard nothing knows of a window without scaling (RFC 7323, 2.2); then of all that it needs.
 * In slow start, where all of this stays, an ACK is worth a segment of window (ns-3's TcpNewReno).
 """
 
@@ -27,6 +29,7 @@ from reference_switch import Switch
 HEADERS, LEAST_FRAME, PREAMBLE_AND_GAP = 14 + 20 + 20 + 12 + 4, 64, 20
 #: ns-3's TcpSocketBase::Send waits a time step, so that an application may fill the buffer first.
 WRITE_PS = 1
+UNSCALED_WINDOW = 65_535
 Route = Callable[[int, int, int], Sequence[int]]
 
 
@@ -63,6 +66,7 @@ class Connection:
     route: Sequence[int]
     reverse: Sequence[int]
     window: int
+    waiting: int  # segments for their ACK
     ends: list[tuple[int, int]] = field(default_factory=list)
     posted: int = 0
     written: int = 0
@@ -71,7 +75,6 @@ class Connection:
     acked: int = 0
     received: int = 0
     part: int = 0  # of a segment, acknowledged beside whole ones
-    waiting: int = 0  # segments, for their ACK
     delays: int = 0  # ACKs that were delayed, or not: one that is late is known by its number
     is_writing: bool = False
 
@@ -129,9 +132,8 @@ class TcpSimulator(Fabric):
         c = self.connections.get((*peer, index))
         if c is None:
             ways = [self.route(a, b, index) for a, b in ((message.src, message.dst), (message.dst, message.src))]
-            c = self.connections[*peer, index] = Connection(
-                message.priority, *ways, window=self.tcp.initial_window * self.tcp.mss
-            )
+            window, waiting = self.tcp.initial_window * self.tcp.mss, self.tcp.delayed_ack - 1
+            c = self.connections[*peer, index] = Connection(message.priority, *ways, window, waiting)
         c.posted += max(message.size, 1)
         c.ends.append((c.posted, number))
         self.write(c)
@@ -152,7 +154,8 @@ class TcpSimulator(Fabric):
     def send(self, c: Connection) -> None:
         """Send all that the window lets through."""
         while c.sent < c.written:
-            room, left = c.window - (c.sent - c.acked), c.written - c.sent
+            window = c.window if c.acked else min(c.window, UNSCALED_WINDOW)
+            room, left = window - (c.sent - c.acked), c.written - c.sent
             if room < min(self.tcp.mss, left):
                 break
             size = min(self.tcp.mss, left)
@@ -196,7 +199,7 @@ class TcpSimulator(Fabric):
         c.waiting += 1
         if c.waiting == self.tcp.delayed_ack:
             self.acknowledge(c)
-        elif c.waiting == 1:
+        elif c.waiting == 1:  # the first since an ACK
             late = c.delays
             self.at(self.now + self.tcp.delayed_ack_ps, lambda: self.acknowledge(c) if late == c.delays else None)
         for number in done:

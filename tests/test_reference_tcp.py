@@ -15,11 +15,11 @@ FULL_PS, ACK_PS = 1538 * BYTE_PS, 90 * BYTE_PS
 WAY_PS = 2 * DELAY_PS + LATENCY_PS
 
 
-def star(ranks: int) -> tuple[list[Node], list[Channel], Route]:
+def star(ranks: int, delay_ps: int = DELAY_PS) -> tuple[list[Node], list[Channel], Route]:
     """Ranks on one switch: channel 2 r goes up from rank r, 2 r + 1 down to it."""
     nodes = [*(Node(r) for r in range(ranks)), Node(-1, LATENCY_PS)]
     ends = [end for r in range(ranks) for end in ((r, ranks), (ranks, r))]
-    return nodes, [Channel(tx, rx, RATE, DELAY_PS) for tx, rx in ends], lambda src, dst, index: (2 * src, 2 * dst + 1)
+    return nodes, [Channel(tx, rx, RATE, delay_ps) for tx, rx in ends], lambda src, dst, index: (2 * src, 2 * dst + 1)
 
 
 def run(*messages: Message, **figures: int) -> TcpSimulator:
@@ -32,12 +32,12 @@ def test_line_bytes(payload: int, line: int) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 777, MSS])
-def test_one_segment_is_stored_once_and_its_ack_is_delayed(size: int) -> None:
+def test_one_segment_is_stored_once_and_acknowledged_at_once(size: int) -> None:
     done = run(Message(0, 1, size))
     segment_ps = line_bytes(max(size, 1)) * BYTE_PS
     assert done.sent == [WRITE_PS + segment_ps]
     assert done.delivered == [WRITE_PS + 2 * segment_ps + WAY_PS]
-    assert done.acked == [WRITE_PS + 2 * segment_ps + 2 * WAY_PS + 40_000_000_000 + 2 * ACK_PS]
+    assert done.acked == [WRITE_PS + 2 * segment_ps + 2 * WAY_PS + 2 * ACK_PS]
 
 
 @pytest.mark.parametrize("segments", [2, 3, 9, 10])
@@ -45,14 +45,28 @@ def test_segments_of_the_first_window_follow_each_other(segments: int) -> None:
     done = run(Message(0, 1, segments * MSS))
     assert done.sent == [WRITE_PS + segments * FULL_PS]
     assert done.delivered == [WRITE_PS + (segments + 1) * FULL_PS + WAY_PS]
-    assert (done.segments, done.acks) == (segments, (segments + 1) // 2)
+    assert (done.segments, done.acks) == (segments, 1 + segments // 2)  # the first, every other, a last one late
 
 
-def test_what_the_first_window_does_not_hold_waits_for_an_ack_worth_three_segments() -> None:
-    """Two acknowledged, one more of window: the eleventh segment follows the first ACK, of the second segment."""
-    done = run(Message(0, 1, 11 * MSS))
-    first_ack_ps = WRITE_PS + 3 * FULL_PS + WAY_PS + 2 * ACK_PS + WAY_PS
-    assert done.delivered == [first_ack_ps + 2 * FULL_PS + WAY_PS]
+def test_what_the_first_window_does_not_hold_waits_for_an_ack_of_the_first_segment() -> None:
+    """One acknowledged, one more of window: the eleventh and the twelfth segment follow it."""
+    done = run(Message(0, 1, 12 * MSS))
+    first_ack_ps = WRITE_PS + 2 * FULL_PS + WAY_PS + 2 * ACK_PS + WAY_PS
+    assert done.delivered == [first_ack_ps + 3 * FULL_PS + WAY_PS]
+
+
+def test_an_ack_that_is_not_due_is_late() -> None:
+    done = run(Message(0, 1, 2 * MSS))
+    assert done.acked == [WRITE_PS + 3 * FULL_PS + 2 * WAY_PS + 40_000_000_000 + 2 * ACK_PS]
+
+
+def test_what_was_never_acknowledged_is_within_a_window_without_scaling() -> None:
+    """45 segments; then those 45 that wait in the socket; what the application adds as these leave follows them."""
+    delay_ps = 10 * DELAY_PS
+    done = TcpSimulator(*star(2, delay_ps), [Message(0, 1, 100 * MSS)], Tcp(initial_window=100)).run()
+    way_ps = 2 * delay_ps + LATENCY_PS
+    first_ack_ps = WRITE_PS + 2 * FULL_PS + way_ps + 2 * ACK_PS + way_ps
+    assert done.delivered == [first_ack_ps + (100 - 65_535 // MSS + 1) * FULL_PS + way_ps]
 
 
 def test_two_flows_that_meet_in_a_port_share_it_frame_by_frame() -> None:
