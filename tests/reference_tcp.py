@@ -5,9 +5,9 @@ It shares no code with the product; wires, ports and switches are :mod:`referenc
 
 * A connection is (source, destination, priority) and a socket's index, of one direction, open from the start. Its
   messages are bytes of one stream in order of posting; one without bytes is one byte.
-* The application writes a segment, or less at the end of a message, while fewer than ``unsent_limit`` bytes of its
-  stream are written and not past the sender's port. A socket that is written to sends one time step of ns-3 later;
-  on an ACK it sends at once.
+* The application writes while fewer than ``unsent_limit`` bytes of its stream are written and not past the sender's
+  port, so much that whole segments wait in the socket, or less at the end of a message. A socket that is written to
+  sends one time step of ns-3 later; on an ACK it sends at once.
 * A socket sends while a whole segment, or all that is written, fits into the window; segments do not respect messages.
 * The receiver acknowledges the first segment, then every ``delayed_ack``, or a while after the first one that it
   did not.
@@ -142,7 +142,8 @@ class TcpSimulator(Fabric):
         """Let the application write what it may, and the socket send it a step later."""
         while c.written < c.posted and c.written - c.past_port < self.tcp.unsent_limit:
             end = next(end for end, _ in c.ends if end > c.written)
-            c.written = min(c.written + self.tcp.mss, end)
+            rest = self.tcp.mss - (c.written - c.sent) % self.tcp.mss
+            c.written = min(c.written + rest, end)
             if not c.is_writing:
                 c.is_writing = True
                 self.at(self.now + WRITE_PS, lambda: self.send_written(c))
