@@ -55,7 +55,13 @@ def ours(ranks: int, bytes_per_peer: int, answer: Connection) -> None:
     from astra_py.config import load_scenario
 
     keys = [f"platform.ranks={max(ranks, 2)}", f"platform.link_rate={RATE}", f"platform.link_delay={DELAY}"]
-    keys += ["transport.kind=tcp", f"transport.tcp.mtu={MTU}", "transport.tcp.send_buffer=4MiB", "switch.buffer=1GB"]
+    keys += [
+        "transport.kind=tcp",
+        f"transport.tcp.mtu={MTU}",
+        "transport.tcp.delayed_ack_timeout=1ms",
+        "transport.tcp.send_buffer=4MiB",
+        "switch.buffer=1GB",
+    ]
     scenario = load_scenario({}, [*keys, "transport.tcp.receive_buffer=4MiB", "collective.all_to_all=direct"])
     if ranks == 1:
         job = one_collective(scenario, "sendrecv", bytes_per_peer, (0, 1))

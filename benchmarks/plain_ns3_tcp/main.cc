@@ -29,6 +29,7 @@ struct Counts
 {
     uint64_t dataSegments{0};
     uint64_t acks{0};
+    uint64_t retransmissions{0};
     uint64_t delivered{0};
     uint32_t established{0};
     Time last; ///< When bytes were read the last time.
@@ -108,6 +109,8 @@ main(int argc, char* argv[])
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(buffer));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(buffer));
     Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(MilliSeconds(5)));
+    // Shorter than the timeout, or a last segment without a partner is sent again.
+    Config::SetDefault("ns3::TcpSocket::DelAckTimeout", TimeValue(MilliSeconds(1)));
     Config::SetDefault("ns3::RttEstimator::InitialEstimation", TimeValue(MicroSeconds(200)));
     if (variant == "ns3::TcpDctcp")
     {
@@ -158,6 +161,17 @@ main(int argc, char* argv[])
             ++(packet->GetSize() > 0 ? counts.dataSegments : counts.acks);
         };
     const Callback<void, Ptr<const Packet>, const TcpHeader&, Ptr<const TcpSocketBase>> tx(count);
+    using Retransmission = Callback<void,
+                                    Ptr<const Packet>,
+                                    const TcpHeader&,
+                                    const Address&,
+                                    const Address&,
+                                    Ptr<const TcpSocketBase>>;
+    const Retransmission repeat([&counts](Ptr<const Packet>,
+                                          const TcpHeader&,
+                                          const Address&,
+                                          const Address&,
+                                          Ptr<const TcpSocketBase>) { ++counts.retransmissions; });
     for (uint32_t i = 0; i < ranks; ++i)
     {
         Ptr<Socket> listener = Socket::CreateSocket(hosts.Get(i), TcpSocketFactory::GetTypeId());
@@ -183,6 +197,7 @@ main(int argc, char* argv[])
         socket->SetConnectCallback([&counts](Ptr<Socket>) { ++counts.established; },
                                    MakeNullCallback<void, Ptr<Socket>>());
         socket->TraceConnectWithoutContext("Tx", tx);
+        socket->TraceConnectWithoutContext("Retransmission", repeat);
         socket->Bind();
         // Not before the simulation runs: queue discs come to be at time 0.
         Simulator::Schedule(MicroSeconds(1), [socket, to = hostAddress[dst]] {
@@ -196,7 +211,7 @@ main(int argc, char* argv[])
                             "connections are not all established");
         opened = CpuSeconds();
         eventsBefore = Simulator::GetEventCount();
-        counts.dataSegments = counts.acks = 0;
+        counts.dataSegments = counts.acks = counts.retransmissions = 0;
         for (auto& sender : senders)
         {
             sender.Start();
@@ -207,6 +222,8 @@ main(int argc, char* argv[])
     NS_ABORT_MSG_UNLESS(counts.delivered == bytesPerPeer * pairs.size(),
                         "not all bytes were delivered");
     std::cout << "{\"data_segments\": " << counts.dataSegments << ", \"acks\": " << counts.acks
+
+              << ", \"retransmissions\": " << counts.retransmissions
               << ", \"events\": " << Simulator::GetEventCount() - eventsBefore
               << ", \"time_us\": " << (counts.last - start).GetMicroSeconds()
               << ", \"setup_cpu_s\": " << opened - begin
