@@ -242,11 +242,6 @@ ReadSchedule(const py::handle& object)
     return schedule;
 }
 
-namespace
-{
-
-} // namespace
-
 TransportFigures
 ReadTransport(const py::handle& model)
 {
