@@ -4,6 +4,7 @@
 #include "tcp-connection.h"
 #include "tcp-transport.h"
 
+#include "ns3/inet-socket-address.h"
 #include "ns3/ipv4-end-point.h"
 #include "ns3/node.h"
 #include "ns3/rtt-estimator.h"
@@ -62,7 +63,7 @@ FabricTcpSocket::SetPlace(const Place& place)
 }
 
 void
-FabricTcpSocket::OpenByHand(const FabricTcpSocket& peer)
+FabricTcpSocket::BindToConnection()
 {
     m_endPoint = m_tcp->Allocate(nullptr,
                                  m_transport->AddressOf(m_end->rank),
@@ -71,6 +72,19 @@ FabricTcpSocket::OpenByHand(const FabricTcpSocket& peer)
                                  m_end->peerPort);
     SetupCallback();
     m_tcp->AddSocket(this);
+}
+
+void
+FabricTcpSocket::Call()
+{
+    BindToConnection();
+    Connect(InetSocketAddress(m_transport->AddressOf(m_end->peer), m_end->peerPort));
+}
+
+void
+FabricTcpSocket::OpenByHand(const FabricTcpSocket& peer)
+{
+    BindToConnection();
     // What Connect, the SYN and the SYN-ACK set, and in the same order (RFC 9293, section 3.5).
     m_rtt->Reset();
     m_synCount = m_synRetries;

@@ -57,6 +57,9 @@ class FabricTcpSocket : public TcpSocketBase
         return m_end;
     }
 
+    /// Call the other end: a SYN leaves.
+    void Call();
+
     /// As a handshake would leave it, without one and without a round trip measured.
     void OpenByHand(const FabricTcpSocket& peer);
 
@@ -84,6 +87,9 @@ class FabricTcpSocket : public TcpSocketBase
     Time CalculateRttSample(const TcpHeader& header, const RttHistory& history) override;
 
   private:
+    /// Bind it to its addresses and ports, which together are no other connection's.
+    void BindToConnection();
+
     TcpTransport* m_transport{nullptr};
     TcpEnd* m_end{nullptr};
     SequenceNumber32 m_head{1}; ///< First byte that is not known to have arrived.

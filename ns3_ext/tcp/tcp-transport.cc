@@ -11,7 +11,6 @@
 #include "ns3/enum.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/ipv4-l3-protocol.h"
-#include "ns3/object-factory.h"
 #include "ns3/rtt-estimator.h"
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-recovery-ops.h"
@@ -46,10 +45,10 @@ SetAttribute(const Ptr<Object>& object, const std::string& name, const Attribute
     }
 }
 
-/// Make one of a class named by the scenario.
+/// What makes objects of a class named by the scenario.
 template <typename T>
-Ptr<T>
-MakeOne(const std::string& name, const std::string& what)
+ObjectFactory
+FactoryOf(const std::string& name, const std::string& what)
 {
     TypeId type;
     if (!TypeId::LookupByNameFailSafe(name, &type) || !type.IsChildOf(T::GetTypeId()) ||
@@ -60,7 +59,7 @@ MakeOne(const std::string& name, const std::string& what)
     }
     ObjectFactory factory;
     factory.SetTypeId(type);
-    return factory.Create<T>();
+    return factory;
 }
 
 TimeValue
@@ -158,9 +157,10 @@ TcpTransport::MakePrototype()
                  TimeOf(std::min(m_figures.delayedAckTimeout, m_figures.minRto / 2)));
     SetAttribute(m_prototype, "DataRetries", UintegerValue(m_figures.dataRetries));
     m_prototype->SetRtt(roundTrip);
-    m_prototype->SetCongestionControlAlgorithm(
-        MakeOne<TcpCongestionOps>(m_figures.variant, "variant"));
-    m_prototype->SetRecoveryAlgorithm(MakeOne<TcpRecoveryOps>(m_figures.recovery, "recovery"));
+    m_controls = FactoryOf<TcpCongestionOps>(m_figures.variant, "congestion_control");
+    m_prototype->SetCongestionControlAlgorithm(m_controls.Create<TcpCongestionOps>());
+    m_prototype->SetRecoveryAlgorithm(
+        FactoryOf<TcpRecoveryOps>(m_figures.recovery, "tcp.recovery").Create<TcpRecoveryOps>());
 }
 
 void
@@ -295,6 +295,12 @@ Ptr<FabricTcpSocket>
 TcpTransport::NewSocket(TcpEnd& end)
 {
     const Ptr<FabricTcpSocket> socket = m_prototype->CopyFor(*this, end, m_hosts[end.rank].node);
+    if (end.isSender)
+    {
+        // Not a copy of the prototype's: of TcpHybla's reference round trip, for one, copies know
+        // nothing.
+        socket->SetCongestionControlAlgorithm(m_controls.Create<TcpCongestionOps>());
+    }
     socket->SetPlace(PlaceOf(*end.connection, end));
     end.socket = socket;
     SetCallbacks(end);
@@ -364,10 +370,8 @@ TcpTransport::ActAs(RankId rank)
 void
 TcpTransport::Open(TcpConnection& connection)
 {
-    const TcpEnd& end = connection.sender;
     connection.opening = TcpOpening::OPENING;
-    end.socket->Bind(InetSocketAddress(AddressOf(end.rank), end.port));
-    end.socket->Connect(InetSocketAddress(AddressOf(end.peer), end.peerPort));
+    connection.sender.socket->Call();
 }
 
 void

@@ -16,6 +16,7 @@
 
 #include "ns3/ipv4-address.h"
 #include "ns3/node.h"
+#include "ns3/object-factory.h"
 #include "ns3/packet.h"
 #include "ns3/ptr.h"
 
@@ -205,6 +206,7 @@ class TcpTransport : public MessageNetwork, public SegmentOwner
     const uint32_t m_segmentBytes;
     MessageListener* m_listener{nullptr};
     Ptr<FabricTcpSocket> m_prototype;
+    ObjectFactory m_controls; ///< Of congestion.
     std::deque<Host> m_hosts; ///< By rank.
     std::deque<TcpConnection> m_connections;
     std::unordered_map<uint64_t, Peer> m_peers;
