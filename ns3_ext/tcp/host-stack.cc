@@ -6,6 +6,7 @@
 #include "ns3/boolean.h"
 #include "ns3/enum.h"
 #include "ns3/integer.h"
+#include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
 
 #include <utility>
@@ -113,7 +114,15 @@ HostStack::GetTypeId()
                           "Part of a message that is copied, and handed on, at a time, in bytes.",
                           IntegerValue(524'288),
                           MakeIntegerAccessor(&HostStack::m_stagingChunk),
-                          MakeIntegerChecker<ByteCount>(1));
+                          MakeIntegerChecker<ByteCount>(1))
+            .AddTraceSource("Work",
+                            "A core is given a piece of work.",
+                            MakeTraceSourceAccessor(&HostStack::m_workTrace),
+                            "ns3::HostStack::WorkTracedCallback")
+            .AddTraceSource("Interrupt",
+                            "A receive queue interrupts its core with packets that have come.",
+                            MakeTraceSourceAccessor(&HostStack::m_interruptTrace),
+                            "ns3::HostStack::InterruptTracedCallback");
     return tid;
 }
 
@@ -146,7 +155,7 @@ HostStack::Install(EventLoop& loop, uint32_t machine, uint32_t localRanks, uint6
     m_offload.emplace(loop, m_hasTso);
     for (uint32_t core = 0; core < m_coreCount; ++core)
     {
-        m_cores.emplace_back(loop, m_costs);
+        m_cores.emplace_back(loop, core, m_costs, m_workTrace);
     }
     for (uint32_t rank = 0; rank < localRanks; ++rank)
     {
@@ -185,6 +194,7 @@ HostStack::HoldFrame(ChannelId port, uint32_t core, uint32_t flow, Ptr<Packet> p
 void
 HostStack::InterruptCame(uint32_t core, const std::vector<ReceivedPacket>& batch)
 {
+    m_interruptTrace(core, static_cast<uint32_t>(batch.size()));
     for (const ReceivedPacket& unit : m_hasGro ? m_merger.Merge(batch) : batch)
     {
         BringUp(core, unit);

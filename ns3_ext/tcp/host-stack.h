@@ -5,6 +5,7 @@
 #include "host-figures.h"
 #include "interrupt-moderator.h"
 #include "networking-core.h"
+#include "offload-unit.h"
 #include "receive-merger.h"
 #include "segmentation-offload.h"
 #include "slot-store.h"
@@ -15,7 +16,9 @@
 #include "ns3/object.h"
 #include "ns3/packet.h"
 #include "ns3/ptr.h"
+#include "ns3/traced-callback.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -52,6 +55,11 @@ class HostReceiver
 class HostStack : public Object, private InterruptListener, private HostWorkDone
 {
   public:
+    /// A piece of work for a core, of enum CoreWork, and the time that it takes, in ps.
+    typedef void (*WorkTracedCallback)(uint32_t core, uint8_t kind, int64_t service);
+    /// An interrupt of a core, and the packets that it brings up.
+    typedef void (*InterruptTracedCallback)(uint32_t core, uint32_t packets);
+
     static TypeId GetTypeId();
 
     HostStack();
@@ -115,6 +123,13 @@ class HostStack : public Object, private InterruptListener, private HostWorkDone
     TimePs ServiceTime(CoreWork kind, uint64_t amount) const
     {
         return m_costs.ServiceTime(kind, amount);
+    }
+
+    /// Most payload that is handed to the NIC at a time, in whole segments.
+    uint32_t SendUnit(uint32_t segmentBytes) const
+    {
+        const uint32_t segments = m_hasTso ? LARGEST_OFFLOAD_UNIT / segmentBytes : 1;
+        return std::max(segments, 1U) * segmentBytes;
     }
 
     /// SEGMENT work for a segment with payload that TCP hands down; see SegmentationOffload::Send.
@@ -230,6 +245,9 @@ class HostStack : public Object, private InterruptListener, private HostWorkDone
     std::map<std::pair<ChannelId, uint32_t>, std::unique_ptr<InterruptModerator>> m_queues;
     ReceiveMerger m_merger;
     SlotStore<ReceivedPacket> m_units; ///< Wait for PACKET work.
+
+    CoreWorkTrace m_workTrace;
+    TracedCallback<uint32_t, uint32_t> m_interruptTrace;
 };
 
 } // namespace ns3

@@ -4,6 +4,8 @@
 
 #include "fifo-server.h"
 
+#include "ns3/traced-callback.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -42,6 +44,9 @@ struct CoreCosts
     }
 };
 
+/// Told of each piece of work that a core is given: core, kind, time that it takes in ps.
+using CoreWorkTrace = TracedCallback<uint32_t, uint8_t, int64_t>;
+
 /**
  * A core of a machine that runs its TCP/IP: one thing after another, in order of arrival, for all
  * its ranks and both directions.
@@ -49,8 +54,11 @@ struct CoreCosts
 class NetworkingCore
 {
   public:
-    NetworkingCore(EventLoop& loop, const CoreCosts& costs)
-        : m_costs(costs),
+    /// @param number Of the core in its machine; costs and trace outlive it.
+    NetworkingCore(EventLoop& loop, uint32_t number, const CoreCosts& costs, CoreWorkTrace& trace)
+        : m_number(number),
+          m_costs(costs),
+          m_trace(trace),
           m_server(loop)
     {
     }
@@ -64,6 +72,7 @@ class NetworkingCore
     TimePs Work(CoreWork kind, uint64_t amount, HostWorkDone& done, uint64_t argument)
     {
         const TimePs service = m_costs.ServiceTime(kind, amount);
+        m_trace(m_number, static_cast<uint8_t>(kind), service);
         m_server.Serve(service, amount, m_accounts[static_cast<size_t>(kind)], done, argument);
         return service;
     }
@@ -85,7 +94,9 @@ class NetworkingCore
     }
 
   private:
+    const uint32_t m_number;
     const CoreCosts& m_costs;
+    CoreWorkTrace& m_trace;
     FifoServer m_server;
     std::array<WorkAccount, CORE_WORK_KINDS> m_accounts{};
 };
