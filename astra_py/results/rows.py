@@ -27,6 +27,10 @@ _COLLECTIVE_KEYS = {
     "ideal_time_ps": "ideal_time_ps",
     "exposed_us": "exposed_us",
     "bottleneck_link": "bottleneck_link",
+    "bottleneck": "bottleneck",
+    "bottleneck_percent": "bottleneck_percent",
+    "bottleneck_at": "bottleneck_at",
+    "retransmitted_packets": "retransmitted_packets",
 }
 #: Keys of a phase's row, and the column of the table ``phases`` that each comes from.
 _PHASE_KEYS = {
