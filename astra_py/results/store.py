@@ -25,7 +25,7 @@ __all__ = ["MANIFEST", "read_result", "require_free", "reserved", "save_result"]
 
 MANIFEST = "manifest.json"
 #: Version of the layout of a folder of results.
-_FORMAT = 1
+_FORMAT = 2
 #: What a folder of results holds, the manifest last.
 _FILES = (*(f"{table}.csv" for table in TABLES), MANIFEST)
 #: Keys of every manifest, whatever else it has, and what they hold.
