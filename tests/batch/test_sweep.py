@@ -39,22 +39,6 @@ def test_a_row_has_what_its_run_has(tmp_path: Path) -> None:
     assert again.table.equals(sweep.table)
 
 
-def test_collectives_and_iterations_are_in_a_row(tmp_path: Path) -> None:
-    from small_job import write_job
-
-    sweep = ap.run_sweep(write_job(tmp_path), {"seed": [1]}, out=tmp_path / "out", executor=HereExecutor())
-    row = sweep.table.iloc[0]
-    result = ap.load(tmp_path / "job.toml").run()
-    last = result.iterations.iloc[-1]
-    assert (row["iteration_time_us"], row["exposed_us"]) == (last["time_us"], last["exposed_us"])
-    mine = result.collectives[(result.collectives["iteration"] == 1) & (result.collectives["kind"] == "all_reduce")]
-    assert row["all_reduce_count"] == len(mine) == 2
-    assert row["all_reduce_time_us"] == pytest.approx(mine["time_us"].mean())
-    assert row["all_reduce_algbw_GBps"] == pytest.approx(mine["size_bytes"].sum() / mine["time_us"].sum() / 1e3)
-    assert row["packets"] == result.counters["packets"]
-    assert row["wire_bytes"] == result.links["line_bytes"].sum()
-
-
 def test_a_sweep_that_was_stopped_goes_on_and_its_tables_are_the_same(tmp_path: Path) -> None:
     ap.run_sweep(SCENARIO, DESIGN, out=tmp_path / "whole", executor=MadeUpExecutor(failing=[4]))
     ran = []
@@ -186,3 +170,11 @@ def test_a_shard_that_is_none(text: str) -> None:
     with pytest.raises(ConfigError, match="allowed: i/n"):
         Shard.of(text)
     assert Shard.of(" 2/8 ") == Shard(2, 8)
+
+
+def test_the_parquet_table_is_the_table(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    import pandas as pd
+
+    sweep = ap.run_sweep(SCENARIO, DESIGN, out=tmp_path, executor=MadeUpExecutor(failing=[1]))
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "results.parquet"), sweep.table)

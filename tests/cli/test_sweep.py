@@ -144,3 +144,16 @@ def test_lines_tell_failures_at_once_and_progress_now_and_then(
     ]
     with sweep_progress("many", is_quiet=True) as tell:
         assert tell is None
+
+
+def test_an_interrupted_sweep_keeps_what_is_done(
+    capsys: pytest.CaptureFixture[str], file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("astra_py.batch.local.LocalExecutor", lambda workers: MadeUpExecutor(stops_after=3))
+    code, printed, err = sweep(capsys, file, "--out", tmp_path / "out")
+    assert (code, printed) == (130, "")
+    assert "the same command goes on with the rest" in err
+    assert len((tmp_path / "out" / "results.csv").read_text().splitlines()) == 4
+    code, printed, _ = sweep(capsys, file, "--out", tmp_path / "out")
+    assert code == 0
+    assert "4 of 4 points" in printed
