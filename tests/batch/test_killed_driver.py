@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -75,7 +74,7 @@ def kill_and_go_on(path: Path, points: int, kills: int, options: Sequence[str], 
         wanted = lines_of(parts) + draw.randint(0, max(points // kills - 1, 0))
         await_true(lambda wanted=wanted, driver=driver: lines_of(parts) >= wanted or driver.poll() is not None)
         time.sleep(draw.random() * 0.3)
-        os.kill(driver.pid, signal.SIGKILL)
+        driver.kill()
         driver.communicate()
     # a worker that was left over may end a moment later; it holds neither lock nor journal
     last = start(path, parts, options, faults)
@@ -104,7 +103,7 @@ def test_a_killed_driver_loses_nothing(tmp_path: Path) -> None:
     run_study(study, out=whole, executor=HereExecutor())
     driver = start(tmp_path / "sweep.toml", parts)
     await_true(lambda: lines_of(parts) >= 3 or driver.poll() is not None)
-    os.kill(driver.pid, signal.SIGKILL)
+    driver.kill()
     driver.communicate()
     kept = lines_of(parts)
     assert 3 <= kept < 40

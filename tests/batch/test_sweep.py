@@ -9,7 +9,7 @@ import pytest
 
 import astra_py as ap
 from astra_py.batch import Grid, LatinHypercube, Limits, PointList, Range, Shard, SweepProgress
-from astra_py.errors import ConfigError
+from astra_py.errors import ConfigError, EngineCrash
 from sweep_cases import SCENARIO, HereExecutor, MadeUpExecutor
 
 DESIGN = {"platform.link_rate": ["100Gbps", "400Gbps"], "seed": range(3)}
@@ -178,3 +178,13 @@ def test_the_parquet_table_is_the_table(tmp_path: Path) -> None:
 
     sweep = ap.run_sweep(SCENARIO, DESIGN, out=tmp_path, executor=MadeUpExecutor(failing=[1]))
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "results.parquet"), sweep.table)
+
+
+def test_an_executor_that_forgets_a_point_is_found(tmp_path: Path) -> None:
+    class Forgetful(MadeUpExecutor):
+        def run(self, study, points, limits, on_event):  # type: ignore[no-untyped-def]
+            return super().run(study, points[1:], limits, on_event)
+
+    with pytest.raises(EngineCrash, match="1 of 6 points have no outcome"):
+        ap.run_sweep(SCENARIO, DESIGN, out=tmp_path, executor=Forgetful())
+    assert len(ap.read_sweep(tmp_path).table) == 5

@@ -157,3 +157,11 @@ def test_an_interrupted_sweep_keeps_what_is_done(
     code, printed, _ = sweep(capsys, file, "--out", tmp_path / "out")
     assert code == 0
     assert "4 of 4 points" in printed
+
+
+def test_the_exit_code_of_a_shard_is_that_of_its_own_points(
+    capsys: pytest.CaptureFixture[str], file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("astra_py.batch.local.LocalExecutor", lambda workers: MadeUpExecutor(failing=[1]))
+    codes = [sweep(capsys, file, "--out", tmp_path / "out", "--shard", f"{i}/2", "--json")[0] for i in (2, 1, 2)]
+    assert codes == [3, 0, 3]
