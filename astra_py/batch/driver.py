@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from astra_py.batch.limits import Limits
 from astra_py.batch.shard import WHOLE, Shard
+from astra_py.errors import EngineCrash
 
 if TYPE_CHECKING:
     from astra_py.batch.executor import Executor, Started
@@ -88,7 +89,8 @@ def drive(
 
     Raises
     ------
-    KeyboardInterrupt, OSError, ConfigError : whatever stops the executor or the store; what is kept stays.
+    EngineCrash : the executor ended, and a point has no outcome.
+    KeyboardInterrupt, OSError, AstraPyError : whatever stops the executor or the store; what is kept stays.
     """
     runs = shard.share(distinct(study.points))
     done = store.done()
@@ -124,11 +126,13 @@ def drive(
         }
     )
     point_of = {point.digest: point for point in left}
+    without = set(point_of)
     next_write = time.monotonic() + _TABLES_EVERY_S
     outcomes = executor.run(study, left, limits, begun)
     try:
         for outcome in outcomes:
             store.append(outcome)
+            without.remove(outcome.digest)
             running.discard(outcome.digest)
             count, failed = count + 1, failed + (not outcome.is_ok)
             tell(point_of[outcome.digest], outcome)
@@ -140,3 +144,5 @@ def drive(
         # at once, and not when the iterator happens to be collected: what still runs is stopped
         if isinstance(outcomes, Generator):
             outcomes.close()
+    if without:
+        raise EngineCrash(f"{len(without)} of {len(left)} points have no outcome though their executor has ended")

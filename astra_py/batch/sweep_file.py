@@ -38,12 +38,13 @@ def read_study(path: str | Path, *overrides: str) -> Study:
     path = Path(path)
     tables = read_toml(path)
     try:
-        return _study(path, tables, overrides)
+        return study_of(path, tables, overrides)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from None
 
 
-def _study(path: Path, tables: Mapping[str, Any], overrides: Sequence[str]) -> Study:
+def study_of(path: Path, tables: Mapping[str, Any], overrides: Sequence[str] = ()) -> Study:
+    """The study that the tables of the file ``path`` are; raises as :func:`read_study`, without the file's name."""
     for key in tables:
         if key not in _KEYS:
             raise ConfigError(f"{key}: unknown key{did_you_mean(key, _KEYS)}; allowed: {', '.join(_KEYS)}")

@@ -9,7 +9,7 @@ import pytest
 
 import astra_py as ap
 from astra_py.batch import Grid, LatinHypercube, Limits, PointList, Range, Shard, SweepProgress
-from astra_py.errors import ConfigError
+from astra_py.errors import ConfigError, EngineCrash
 from sweep_cases import SCENARIO, HereExecutor, MadeUpExecutor
 
 DESIGN = {"platform.link_rate": ["100Gbps", "400Gbps"], "seed": range(3)}
@@ -37,22 +37,6 @@ def test_a_row_has_what_its_run_has(tmp_path: Path) -> None:
     assert "6 of 6 points, 0 failed" in sweep.report()
     again = ap.read_sweep(tmp_path / "out")
     assert again.table.equals(sweep.table)
-
-
-def test_collectives_and_iterations_are_in_a_row(tmp_path: Path) -> None:
-    from small_job import write_job
-
-    sweep = ap.run_sweep(write_job(tmp_path), {"seed": [1]}, out=tmp_path / "out", executor=HereExecutor())
-    row = sweep.table.iloc[0]
-    result = ap.load(tmp_path / "job.toml").run()
-    last = result.iterations.iloc[-1]
-    assert (row["iteration_time_us"], row["exposed_us"]) == (last["time_us"], last["exposed_us"])
-    mine = result.collectives[(result.collectives["iteration"] == 1) & (result.collectives["kind"] == "all_reduce")]
-    assert row["all_reduce_count"] == len(mine) == 2
-    assert row["all_reduce_time_us"] == pytest.approx(mine["time_us"].mean())
-    assert row["all_reduce_algbw_GBps"] == pytest.approx(mine["size_bytes"].sum() / mine["time_us"].sum() / 1e3)
-    assert row["packets"] == result.counters["packets"]
-    assert row["wire_bytes"] == result.links["line_bytes"].sum()
 
 
 def test_a_sweep_that_was_stopped_goes_on_and_its_tables_are_the_same(tmp_path: Path) -> None:
@@ -186,3 +170,21 @@ def test_a_shard_that_is_none(text: str) -> None:
     with pytest.raises(ConfigError, match="allowed: i/n"):
         Shard.of(text)
     assert Shard.of(" 2/8 ") == Shard(2, 8)
+
+
+def test_the_parquet_table_is_the_table(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    import pandas as pd
+
+    sweep = ap.run_sweep(SCENARIO, DESIGN, out=tmp_path, executor=MadeUpExecutor(failing=[1]))
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "results.parquet"), sweep.table)
+
+
+def test_an_executor_that_forgets_a_point_is_found(tmp_path: Path) -> None:
+    class Forgetful(MadeUpExecutor):
+        def run(self, study, points, limits, on_event):  # type: ignore[no-untyped-def]
+            return super().run(study, points[1:], limits, on_event)
+
+    with pytest.raises(EngineCrash, match="1 of 6 points have no outcome"):
+        ap.run_sweep(SCENARIO, DESIGN, out=tmp_path, executor=Forgetful())
+    assert len(ap.read_sweep(tmp_path).table) == 5

@@ -3,15 +3,19 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
-from astra_py.batch import read_study
+from astra_py.batch import Point, read_study
+from astra_py.batch.designs import multiply
+from astra_py.batch.sweep_file import study_of
 from astra_py.errors import ConfigError
 from small_job import write_job
 
+ROOT = Path(__file__).parents[2]
 EVERYTHING = """\
 scenario = "job.toml"
 seeds = 2
@@ -125,3 +129,19 @@ def test_a_file_that_is_none(tmp_path: Path, text: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says) as caught:
         read_study(path)
     assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_the_sweep_of_the_documentation_is_what_it_says() -> None:
+    text = (ROOT / "docs" / "sweeps.md").read_text()
+    block = dedent(text[text.index('    scenario = "incast_64.toml"') :].partition("\n\nAny key")[0])
+    path = ROOT / "workloads" / "documented.toml"
+    study = study_of(path, tomllib.loads(block))
+    assert len(multiply(study.designs)) == 2 * 3 * 2 * 20 * 5
+    for values in multiply(study.designs)[::97]:
+        assert study.scenario(Point(0, values, "")).engine == "packet"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "workloads").glob("sweep_*.toml")), ids=lambda path: path.stem)
+def test_the_sweeps_that_are_there_are_allowed(path: Path) -> None:
+    points = read_study(path).points
+    assert f"{len(points)} runs" in path.read_text()

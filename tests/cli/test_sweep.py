@@ -144,3 +144,24 @@ def test_lines_tell_failures_at_once_and_progress_now_and_then(
     ]
     with sweep_progress("many", is_quiet=True) as tell:
         assert tell is None
+
+
+def test_an_interrupted_sweep_keeps_what_is_done(
+    capsys: pytest.CaptureFixture[str], file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("astra_py.batch.local.LocalExecutor", lambda workers: MadeUpExecutor(stops_after=3))
+    code, printed, err = sweep(capsys, file, "--out", tmp_path / "out")
+    assert (code, printed) == (130, "")
+    assert "the same command goes on with the rest" in err
+    assert len((tmp_path / "out" / "results.csv").read_text().splitlines()) == 4
+    code, printed, _ = sweep(capsys, file, "--out", tmp_path / "out")
+    assert code == 0
+    assert "4 of 4 points" in printed
+
+
+def test_the_exit_code_of_a_shard_is_that_of_its_own_points(
+    capsys: pytest.CaptureFixture[str], file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("astra_py.batch.local.LocalExecutor", lambda workers: MadeUpExecutor(failing=[1]))
+    codes = [sweep(capsys, file, "--out", tmp_path / "out", "--shard", f"{i}/2", "--json")[0] for i in (2, 1, 2)]
+    assert codes == [3, 0, 3]
