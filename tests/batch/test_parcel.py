@@ -34,7 +34,8 @@ bandwidth: [ 50 ]
 latency: [ 500 ]
 """
 SYSTEM = """\
-{"scheduling-policy": "LIFO", "endpoint-delay": 10, "preferred-dataset-splits": 4, "all-reduce-implementation": ["ring"]}
+{"scheduling-policy": "LIFO", "endpoint-delay": 10, "preferred-dataset-splits": 4,
+ "all-reduce-implementation": ["ring"]}
 """
 FLOWS = "src,dst,size_bytes,start\n0,1,1000,0us\n"
 
