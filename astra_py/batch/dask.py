@@ -60,19 +60,13 @@ class DaskExecutor:
 
     def __init__(self, cluster: str | distributed.Client) -> None:
         try:
-            import distributed
+            import distributed  # noqa: F401
         except ImportError:
             raise ConfigError("Dask is not installed; allowed: with the extra, pip install astra-py[dask]") from None
-        self._is_own = isinstance(cluster, str)
-        if not isinstance(cluster, str):
-            if cluster.asynchronous:
-                raise ConfigError("the client is an asynchronous one; allowed: distributed.Client(address)")
-            self._client = cluster
-            return
-        try:
-            self._client = distributed.Client(cluster, timeout=_ANSWER_S, set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise ConfigError(f"{cluster}: no Dask scheduler answers: {error}; allowed: tcp://HOST:PORT") from error
+        self._address = cluster if isinstance(cluster, str) else None
+        self._client = _connect(cluster) if isinstance(cluster, str) else cluster
+        if self._client.asynchronous:
+            raise ConfigError("the client is an asynchronous one; allowed: distributed.Client(address)")
 
     def run(
         self, study: Study, points: Sequence[Point], limits: Limits, on_event: Callable[[Started], None]
@@ -85,13 +79,24 @@ class DaskExecutor:
         EngineCrash : the scheduler is gone.
         """
         with ExitStack() as at_end:
-            if self._is_own:
+            if self._address is not None:
+                if self._client.status == "closed":
+                    self._client = _connect(self._address)
                 at_end.callback(self._client.close)
             sweep = _Sweep(self._client, study, limits, on_event)
             at_end.callback(sweep.stop)
             yield from sweep.run(points)
             with suppress(OSError):
                 self._client.run(_let_go, on_error="ignore")
+
+
+def _connect(address: str) -> distributed.Client:
+    import distributed
+
+    try:
+        return distributed.Client(address, timeout=_ANSWER_S, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{address}: no Dask scheduler answers: {error}; allowed: tcp://HOST:PORT") from error
 
 
 class _Sweep:
@@ -194,7 +199,8 @@ class _Sweep:
                 return None
             return self._crashed(digest)
         except Exception as error:
-            raise EngineCrash(f"the Dask cluster gave up {point.title}: {type(error).__name__}: {error}") from error
+            what = (str(error).splitlines() or [""])[0]
+            raise EngineCrash(f"the Dask cluster gave up {point.title}: {type(error).__name__}: {what}") from error
 
     def _crashed(self, digest: str) -> Outcome:
         now_s = time.time()
