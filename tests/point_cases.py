@@ -50,9 +50,14 @@ def children_of(pid: int) -> list[int]:
     for entry in os.listdir("/proc"):
         if entry.isdecimal():
             try:
-                parent = int(Path(f"/proc/{entry}/stat").read_text().rpartition(")")[2].split()[1])
+                parent = parent_of(int(entry))
             except OSError:
                 continue
             if parent == pid:
                 found.append(int(entry))
     return found
+
+
+def parent_of(pid: int) -> int:
+    """Process that started ``pid``."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])

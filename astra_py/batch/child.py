@@ -187,5 +187,7 @@ def _be_a_child(parent: int, output: int, private: Iterable[int]) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for stream in (1, 2):
         os.dup2(output, stream)
+    # by lines, so that what was printed before a crash is there
+    sys.stdout, sys.stderr = (os.fdopen(fd, "w", 1, "utf-8", "backslashreplace", closefd=False) for fd in (1, 2))
     for fd in private:
         os.close(fd)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from astra_py.batch.executor import Started
-from astra_py.batch.outcome import Outcome, Status
-from astra_py.batch.warm import WarmProcess
+from astra_py.batch.outcome import Outcome
+from astra_py.batch.warm import WarmProcess, lost_outcome
 from astra_py.batch.worker import Job
 from astra_py.errors import ConfigError, EngineCrash
 
@@ -85,7 +85,7 @@ class LocalExecutor:
                 elif each.started.attempt <= limits.retries:
                     waiting.appendleft(Job(each.job.point, limits, each.started.attempt + 1))
                 else:
-                    yield _lost(each.started, each.started_s, how)
+                    yield lost_outcome(each.started, each.started_s, how)
 
     def _run_in(
         self, warm: WarmProcess, waiting: deque[Job], sent: dict[str, _Sent], on_event: Callable[[Started], None]
@@ -103,17 +103,3 @@ class LocalExecutor:
             elif message is not None:
                 del sent[message.digest]
                 yield message
-
-
-def _lost(started: Started, started_s: float, how: str) -> Outcome:
-    return Outcome(
-        digest=started.digest,
-        status=Status.CRASHED,
-        reason=f"the process that runs points ended: {how}",
-        row={},
-        attempts=started.attempt,
-        started_s=started_s,
-        ended_s=time.time(),
-        worker=started.worker,
-        cost={},
-    )

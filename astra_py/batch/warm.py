@@ -7,20 +7,21 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from astra_py.batch.attempt import how_ended
+from astra_py.batch.outcome import Outcome, Status
 
 if TYPE_CHECKING:
     from astra_py.batch.executor import Started
-    from astra_py.batch.outcome import Outcome
     from astra_py.batch.study import Study
     from astra_py.batch.worker import Job
 
-__all__ = ["WarmProcess"]
+__all__ = ["WarmProcess", "lost_outcome"]
 
 #: A process that is forked from must not have numpy's threads, and points side by side have a core each.
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -107,3 +108,18 @@ class WarmProcess:
     def _send(self, message: Study | Job) -> None:
         with suppress(ConnectionError):  # it died: who receives will see
             self._connection.send(message)
+
+
+def lost_outcome(started: Started, started_s: float, how: str) -> Outcome:
+    """What became of a point whose warm process ended, as ``how`` says; it began at ``started_s``, since 1970 UTC."""
+    return Outcome(
+        digest=started.digest,
+        status=Status.CRASHED,
+        reason=f"the process that runs points ended: {how}",
+        row={},
+        attempts=started.attempt,
+        started_s=started_s,
+        ended_s=time.time(),
+        worker=started.worker,
+        cost={},
+    )

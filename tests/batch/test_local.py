@@ -21,7 +21,7 @@ from astra_py.batch.outcome import Outcome, Status
 from astra_py.batch.row import run_point
 from astra_py.batch.study import Study
 from astra_py.errors import ConfigError, EngineCrash
-from point_cases import await_true, children_of, faults_of, is_alive, small_study
+from point_cases import await_true, children_of, faults_of, is_alive, parent_of, small_study
 
 MEMORY_BYTES = 512 * 2**20
 LIMITS = Limits(time_s=60.0, memory_bytes=MEMORY_BYTES)
@@ -104,10 +104,6 @@ def test_a_warm_process_has_one_thread_and_ends_with_its_points(
     assert isinstance(outcomes, Iterator)
     outcomes.close()  # type: ignore[attr-defined]  # it is a generator
     assert not any(is_alive(pid) for pid in [warm, *pids(events)])
-
-
-def parent_of(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def test_a_warm_process_that_dies_costs_the_points_that_had_begun(
