@@ -16,7 +16,7 @@ from astra_py.config.scenario import Scenario
 from astra_py.errors import ConfigError
 from astra_py.plugins import FILE
 
-__all__ = ["load_scenario"]
+__all__ = ["apply_override", "load_scenario", "place_files", "read_toml", "scenario_tree"]
 
 _NS3_DEFAULTS = "ns3.defaults."
 #: Keys that are paths, beside those of workloads.
@@ -52,11 +52,9 @@ def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[st
         allowed: a line for each problem, with its key path, its value and what is allowed.
     """
     path = None if isinstance(source, Mapping) else Path(source)
-    tree = copy.deepcopy(dict(source)) if isinstance(source, Mapping) else _read(Path(source))
-    if path is not None:
-        _place_files(tree, path.parent)
+    tree = copy.deepcopy(dict(source)) if isinstance(source, Mapping) else scenario_tree(Path(source))
     for override in overrides:
-        _apply(tree, override)
+        apply_override(tree, override)
     try:
         scenario = Scenario.model_validate(tree)
     except ValidationError as error:
@@ -67,7 +65,21 @@ def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[st
     return scenario
 
 
-def _read(path: Path) -> dict[str, Any]:
+def scenario_tree(path: Path) -> dict[str, Any]:
+    """The tables of a scenario file as they stand there, with its relative paths taken from its own folder.
+
+    Raises
+    ------
+    ConfigError
+        the file cannot be read or is not TOML.
+    """
+    tree = read_toml(path)
+    place_files(tree, path.parent)
+    return tree
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file; raises as :func:`scenario_tree`."""
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
@@ -98,7 +110,7 @@ def _missing_flows(scenario: Scenario) -> Iterator[str]:
             yield f"background.{name}.file: {background.file!r} is not a file; allowed: the path of a file of flows"
 
 
-def _place_files(tree: dict[str, Any], folder: Path) -> None:
+def place_files(tree: dict[str, Any], folder: Path) -> None:
     """Take relative paths of a scenario file from its own folder."""
     tables = [(tree.get(table), key) for table, key in _PATHS]
     workloads = [tree.get("workload"), *(job.get("workload") for job in _tables_in(tree.get("jobs")))]
@@ -118,8 +130,20 @@ def _tables_in(values: Any) -> list[dict[str, Any]]:
     return [value for value in values.values() if isinstance(value, dict)] if isinstance(values, dict) else []
 
 
-def _apply(tree: dict[str, Any], override: str) -> None:
-    """Set one ``key.path=value`` in ``tree``."""
+def apply_override(tree: dict[str, Any], override: str, folder: Path | None = None) -> None:
+    """Set one ``key.path=value`` in ``tree``.
+
+    Parameters
+    ----------
+    tree : tables of a scenario, changed in place.
+    override : read as :func:`load_scenario` reads it.
+    folder : where a relative path that it names is taken from; the current folder where None.
+
+    Raises
+    ------
+    ConfigError
+        it is not ``key.path=value``, or a table of its key is a value in ``tree``.
+    """
     key, equals, text = override.partition("=")
     key = key.strip()
     if not equals:
@@ -131,7 +155,16 @@ def _apply(tree: dict[str, Any], override: str) -> None:
         if not isinstance(below, dict):
             raise ConfigError(f"{override!r}: {'.'.join(tables[:depth])} = {below!r} is a value, not a table")
         table = below
-    table[name] = _value(text.strip())
+    table[name] = value = _value(text.strip())
+    if folder is not None:
+        # alone, so that other paths of the tree are left where they are
+        alone: dict[str, Any] = {name: value}
+        for part in reversed(tables):
+            alone = {part: alone}
+        place_files(alone, folder)
+        for part in tables:
+            alone = alone[part]
+        table[name] = alone[name]
 
 
 def _key_parts(key: str, override: str) -> list[str]:
