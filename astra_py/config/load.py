@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from astra_py.config.transport_kinds import transport_kind
 from astra_py.errors import ConfigError
 from astra_py.plugins import FILE
 
-__all__ = ["apply_override", "load_scenario", "place_files", "read_toml", "scenario_tree"]
+__all__ = ["apply_override", "load_scenario", "map_paths", "place_files", "read_toml", "scenario_tree"]
 
 _NS3_DEFAULTS = "ns3.defaults."
 #: Keys that are paths, beside those of workloads.
@@ -159,17 +159,34 @@ def _missing_flows(scenario: Scenario) -> Iterator[str]:
 
 def place_files(tree: dict[str, Any], folder: Path) -> None:
     """Take relative paths of a scenario file from its own folder."""
+    map_paths(tree, lambda path: str(folder / path))
+
+
+def map_paths(tree: dict[str, Any], place: Callable[[str], str]) -> None:
+    """Put ``place(path)`` where a scenario's tables name a path; it may end in ``:NAME``, which is a part of the file.
+
+    Parameters
+    ----------
+    tree : tables of a scenario, changed in place.
+    place : from a path as it stands there, without ``file:``, to another.
+    """
     tables = [(tree.get(table), key) for table, key in _PATHS]
     workloads = [tree.get("workload"), *(job.get("workload") for job in _tables_in(tree.get("jobs")))]
     tables += [(workload, key) for workload in workloads for key in ("file", "plan", "comm_groups")]
     tables += [(background, "file") for background in _tables_in(tree.get("background"))]
     for values, key in tables:
         if isinstance(values, dict) and isinstance(values.get(key), str) and values[key].strip() not in ("", "none"):
-            values[key] = str(folder / values[key])
-    for values in [*_tables_in(tree), *_tables_in(tree.get("background"))]:
-        for key, value in values.items():
-            if isinstance(value, str) and value.startswith(FILE) and value != FILE:
-                values[key] = f"{FILE}{folder / value.removeprefix(FILE)}"
+            values[key] = place(values[key])
+    _map_named(tree, place)
+
+
+def _map_named(table: dict[str, Any], place: Callable[[str], str]) -> None:
+    """As :func:`map_paths`, values ``file:PATH`` of all tables."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            _map_named(value, place)
+        elif isinstance(value, str) and value.startswith(FILE) and value != FILE:
+            table[key] = f"{FILE}{place(value.removeprefix(FILE))}"
 
 
 def _tables_in(values: Any) -> list[dict[str, Any]]:

@@ -9,11 +9,12 @@ from typing import Any
 
 from pydantic_core import PydanticUndefined
 
-from astra_py.config.explain import tables_of
+from astra_py.config.explain import table_at, tables_of
+from astra_py.config.rules import Rule
 from astra_py.config.scenario import Scenario
 from astra_py.config.table import OfTransport, declaration, rule_of
 
-__all__ = ["Parameter", "parameter_table"]
+__all__ = ["Parameter", "parameter_table", "rule_at"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,3 +75,10 @@ def parameter_table() -> list[Parameter]:
                 )
             )
     return found
+
+
+def rule_at(key: str) -> Rule | None:
+    """The rule of the parameter at a key path, of jobs and background too; None where there is none."""
+    parts = key.split(".")
+    info = table_at(parts, Scenario).model_fields.get(parts[-1])
+    return None if info is None or declaration(info) is None else rule_of(info)

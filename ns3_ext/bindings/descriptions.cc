@@ -6,6 +6,7 @@
 #include "watch-columns.h"
 
 #include <map>
+#include <optional>
 #include <pybind11/stl.h>
 #include <string>
 

@@ -31,7 +31,7 @@ struct StagingColumns
     std::vector<int64_t> inBytes;
 };
 
-/// What hosts did for each message, in order of posting; no rows without TCP. Times in ps.
+/// What hosts did for each message, in order of posting; none where no message is TCP's. Times in ps.
 struct MessageHostColumns
 {
     std::vector<int32_t> srcCore; ///< -1 for a message that is not TCP's.
