@@ -210,7 +210,7 @@ def measure(point: Point) -> dict[str, Any]:
     collectives = result.collectives[result.collectives["iteration"] == iteration["iteration"]]
     for kind in ("all_to_all", "all_reduce"):
         longest = collectives[collectives["kind"].str.startswith(kind)].sort_values("time_us").iloc[-1]
-        row |= {f"{kind}_us": longest["time_us"], f"{kind}_bottleneck": longest.get("bottleneck", "")}
+        row |= {f"{kind}_us": longest["time_us"], f"{kind}_bottleneck": longest["bottleneck"]}
     return row
 
 
