@@ -91,10 +91,9 @@ def _times(run: int, result: Result) -> Iterator[tuple[_Place, int, float, str |
     number: dict[int, int] = {}
     jobs: dict[int, str] = {}
     seen: dict[tuple[str, int, str], int] = {}
-    of_collective = ("collective", "job", "iteration", "name", "size_bytes", "time_us")
-    bottlenecks = table["bottleneck"].tolist() if "bottleneck" in table else [None] * len(table["collective"])
+    of_collective = ("collective", "job", "iteration", "name", "size_bytes", "time_us", "bottleneck")
     for collective, job, iteration, name, size, time_us, bottleneck in zip(
-        *(table[each].tolist() for each in of_collective), bottlenecks, strict=True
+        *(table[each].tolist() for each in of_collective), strict=True
     ):
         jobs[collective], number[collective] = job, seen.get((job, iteration, name), 0)
         seen[job, iteration, name] = number[collective] + 1
