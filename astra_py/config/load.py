@@ -29,7 +29,9 @@ _PATHS = (
 )
 
 
-def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[str] = ()) -> Scenario:
+def load_scenario(
+    source: str | Path | Mapping[str, Any], overrides: Sequence[str] = (), *, for_all_kinds: bool = False
+) -> Scenario:
     """Read a scenario.
 
     Parameters
@@ -37,6 +39,8 @@ def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[st
     source : path of a TOML file, or the same tree as a mapping.
     overrides : ``"key.path=value"``; each wins over the file and over those before it. A value is read as TOML, and as
         text where it is not TOML, so that ``platform.link_rate=100Gbps`` needs no quotes.
+    for_all_kinds : whether overrides may be for another kind of transport than the scenario's, and are put aside then
+        as those of its file are: for runs that compare kinds.
 
     Returns
     -------
@@ -48,8 +52,9 @@ def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[st
     Raises
     ------
     ConfigError
-        the file cannot be read or is not TOML, an override is not ``key.path=value``, or any key or value is not
-        allowed: a line for each problem, with its key path, its value and what is allowed.
+        the file cannot be read or is not TOML, an override is not ``key.path=value`` or changes nothing because it is
+        for another kind of transport, or any key or value is not allowed: a line for each problem, with its key path,
+        its value and what is allowed.
     """
     path = None if isinstance(source, Mapping) else Path(source)
     tree = copy.deepcopy(dict(source)) if isinstance(source, Mapping) else scenario_tree(Path(source))
@@ -61,8 +66,22 @@ def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[st
         raise ConfigError(_listed(path, explain(error, Scenario))) from None
     if problems := [*_missing_files(scenario), *_missing_flows(scenario)]:
         raise ConfigError(_listed(path, problems))
+    if not for_all_kinds and (useless := list(_useless(scenario, overrides))):
+        raise ConfigError(_listed(None, useless))
     scenario._source_path = path
     return scenario
+
+
+def _useless(scenario: Scenario, overrides: Sequence[str]) -> Iterator[str]:
+    """A line for each override of a key that is put aside."""
+    for override in overrides:
+        key = override.partition("=")[0].strip()
+        for put_aside in scenario.put_aside:
+            if put_aside == key or put_aside.startswith(f"{key}."):
+                yield (
+                    f"{override!r} changes nothing: {put_aside} is for another kind of transport, and transport.kind = "
+                    f"{scenario.transport.kind!r}; allowed: keys of that kind, or this one in the scenario's file"
+                )
 
 
 def scenario_tree(path: Path) -> dict[str, Any]:
