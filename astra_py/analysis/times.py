@@ -41,7 +41,8 @@ def times_table(
 ) -> pd.DataFrame:
     """One row an iteration, a collective, and a phase of one: its time in each column, and the differences.
 
-    A collective has ``<label>_bottleneck`` beside, what its time went into for the most part; "" for all else and where results do not tell it.
+    A collective has ``<label>_bottleneck`` beside, what its time went into for the most part,
+    or "".
 
     Parameters
     ----------
