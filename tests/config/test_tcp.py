@@ -134,8 +134,11 @@ def test_a_host_preset_is_read_whole(name: str) -> None:
         ("transport.kind=udp", "transport.kind: 'udp' is unknown"),
         (f"{TCP} transport.tcp.ecn=false", r"transport.tcp.ecn: False leaves .* 'dctcp' without the marks"),
         (f"{TCP} transport.tcp.mtu=100B", "transport.tcp.mtu: '100B' is out of range"),
-        (f"{TCP} transport.tcp.send_buffer=4kB", "transport.tcp.send_buffer: '4kB' does not hold a segment of 8948B"),
-        (f"{TCP} transport.tcp.unsent_limit=4kB", "transport.tcp.unsent_limit: '4kB' does not hold a segment of 8948B"),
+        (
+            f"{TCP} transport.tcp.send_buffer=4kB",
+            "transport.tcp.send_buffer: '4kB' does not hold 2 full .* at least 17896B",
+        ),
+        (f"{TCP} transport.tcp.unsent_limit=4kB", "transport.tcp.unsent_limit: '4kB' does not hold 1 full segment of"),
         (
             f"{TCP} transport.tcp.window_scale=false transport.tcp.receive_buffer=1MB",
             "transport.tcp.receive_buffer: '1MB' is more than a window tells .* at most 65535 B",
