@@ -60,7 +60,8 @@ class TcpConfig(Table):
 
     mtu: Annotated[int, QuantityRule(SIZE, least=576, most=65_535)] = parameter(
         "9000B",
-        "Largest IP packet, at least what RFC 791 asks of everyone. A segment has 40 B less of payload, and 12 B less again with timestamps.",
+        "Largest IP packet, at least what RFC 791 asks of everyone. A segment has 40 B less of payload, and 12 B less "
+        "again with timestamps.",
         source="jumbo frames of data centres",
         ns3=_figure("TcpSocket::SegmentSize", None),
     )
