@@ -164,6 +164,17 @@ def test_bad_values(overrides: str, problem: str) -> None:
         load_scenario({}, overrides.split())
 
 
+def test_figures_of_host_presets_have_sources_or_are_assumed() -> None:
+    rows = {row.key: row for row in parameter_table()}
+    for name, preset in presets("host").items():
+        for key, value in preset.get("host", {}).items():
+            if key not in ("tso", "gro"):
+                held, source = rows[f"host.{key}"].presets[name]
+                assert held == value
+                assert source
+    assert rows["host.per_message"].presets["kernel_tcp"] == ("1us", "assumed")
+
+
 def test_hyphens_of_linux() -> None:
     scenario = load_scenario({}, [TCP, "transport.congestion_control=linux-reno"])
     assert scenario.transport.congestion_control == "linux_reno"
