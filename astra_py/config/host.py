@@ -19,9 +19,8 @@ _COST = QuantityRule(TIME, most=_LONGEST_COST)
 _HAS_STAGING = Condition("staging", "host.staging other than 'none'", lambda staging: staging != "none")
 
 
-def _figure(name: str, suffix: str = "", words: Mapping[str, str] | None = None) -> Ns3Attribute:
-    """An attribute of the host stack that reaches the engine as a figure of the HostModel."""
-    return Ns3Attribute((f"ns3::HostStack::{name}",), suffix, words=words or {}, is_figure=True)
+def _figure(name: str, suffix: str | None = "", **words: str) -> Ns3Attribute:
+    return Ns3Attribute((f"ns3::HostStack::{name}",), suffix, words=words, is_figure=True)
 
 
 class HostPresetRule(Rule):
@@ -81,7 +80,7 @@ class HostConfig(Table):
         "Rate at which a core copies between application and socket, at the sender and again at the receiver. 'none': "
         "copies take no time.",
         source="ideal hosts",
-        ns3=_figure("CopyRate", "bps", {"none": "0"}),
+        ns3=_figure("CopyRate", "bps", none="0"),
     )
     tso: Annotated[bool, Flag()] = parameter(
         False,
@@ -105,7 +104,7 @@ class HostConfig(Table):
         "Packets that bring the interrupt forward. 'none': only time does.",
         source="ideal hosts",
         only=Condition("rx_usecs", "host.rx_usecs above 0", lambda time: time > 0),
-        ns3=_figure("RxFrames", words={"none": "0"}),
+        ns3=_figure("RxFrames", none="0"),
     )
     staging: Annotated[str, Choice("auto", "none", "always")] = parameter(
         "none",
