@@ -65,6 +65,8 @@ def times_table(
                 row[f"{labels[0]}_us"] = float(measured[row["size_bytes"]])
     ordered = sorted(rows.values(), key=lambda row: LEVELS.index(row["level"]))
     for row in ordered:
+        for label, _ in columns:
+            row.setdefault(f"{label}_bottleneck", "")
         first = row.setdefault(f"{labels[0]}_us", float("nan"))
         for label in labels[1:]:
             time_us = row.setdefault(f"{label}_us", float("nan"))
