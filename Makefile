@@ -5,7 +5,8 @@
 # make test    the tests                                           make format  put the sources into that style
 # make full    all tests, the slow ones and those with ns-3's      make stubs   type stubs of the extension
 #              Python bindings too (compiles for minutes)          make clean   remove what these made, results excepted
-# make sanitize   the tests that reach C++, under sanitizers
+# make sanitize   the tests that reach C++, under sanitizers       make wheel   the package as a wheel, in dist/
+# make test-container   builds the container's image and runs jobs in it; minutes, and skipped where a tool lacks
 #
 # Each sets up the environment it needs; PYTHON=python3.12 chooses the interpreter for a new one.
 
@@ -17,7 +18,7 @@ full := .venv-full/bin
 sanitized = LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 .venv-sanitize/bin/python
 
-.PHONY: run test full interop lint types sanitize format stubs clean lean
+.PHONY: run test full interop lint types sanitize format stubs wheel test-container clean lean
 .SILENT:
 
 run: lean
@@ -57,8 +58,14 @@ format: lean
 stubs: lean
 	$(bin)/python tools/stubs.py
 
+wheel: lean
+	$(bin)/python tools/build_wheel.py dist
+
+test-container: lean
+	$(bin)/python -m pytest -m slow --numprocesses=0 -rs tests/containers
+
 clean:
-	rm -rf .venv .venv-full .venv-sanitize build .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-full .venv-sanitize build dist .mypy_cache .ruff_cache .pytest_cache
 
 lean:
 	sh tools/set_up.sh lean

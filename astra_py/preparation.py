@@ -25,7 +25,13 @@ from astra_py.engines.capture import require_capturable
 from astra_py.engines.hook import choose_ways, flows_of, load_hook, source_of
 from astra_py.engines.levels import level_figures
 from astra_py.engines.registry import make_engine
-from astra_py.engines.resolve import control_warnings, engine_options, switch_model, transport_model
+from astra_py.engines.resolve import (
+    control_warnings,
+    engine_options,
+    switch_model,
+    transport_model,
+    transport_notes,
+)
 from astra_py.engines.unseen import unseen_keys
 from astra_py.errors import ConfigError
 from astra_py.formats.scenario_files import file_notes
@@ -159,6 +165,7 @@ class Preparation:
             *self._job.notes,
             *self._file_notes[0],
             *self._unseen,
+            *transport_notes(self.scenario),
             *astra_sim_notes(self.scenario.analytic.mode, self.scenario.platform.link_rate),
             *control_warnings(self.scenario),
             *self._switch_warnings,
@@ -189,6 +196,7 @@ class Preparation:
             *left_out,
             *self._job.warnings,
             *self._file_notes[1],
+            *transport_notes(self.scenario),
             *control_warnings(self.scenario),
             *self._routing_warnings,
             *self._switch_warnings,

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import sys
-import time
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -18,9 +18,6 @@ from astra_py.errors import ConfigError
 from astra_py.results.text import figure, grid
 from astra_py.units import format_size
 from astra_py.workloads.calls import COLLECTIVE_KINDS
-
-if TYPE_CHECKING:
-    from astra_py.config import Scenario
 
 __all__ = ["collective"]
 
@@ -65,21 +62,26 @@ def collective(
     is_quiet: Annotated[bool, typer.Option("--quiet", help="No progress, no warnings.")] = False,
 ) -> None:
     """Time one collective alone, all ranks joining at once: time, bandwidths, ideal and analytic time."""
+    from astra_py.analysis.collective_times import collective_times
+
     if form not in _FORMATS:
         raise ConfigError(f"--format {form!r}; allowed: {', '.join(_FORMATS)}")
     if as_json and form != "table":
         raise ConfigError(f"--json and --format {form}: both are given; allowed: one of the two")
-    group = _group(kind, src, dst)
-    wanted = _sizes(kind, sizes)
+    times = collective_times(
+        {} if scenario is None else scenario,
+        *_changes(kind, list(overrides or []), algorithm, engine),
+        kind=kind,
+        group=_group(kind, src, dst),
+        sizes=_sizes(kind, sizes),
+        observe=partial(progress, is_quiet=is_quiet),
+        warn=None if is_quiet else lambda warning: print(f"warning: {warning}", file=sys.stderr),
+    )
     rows = []
-    told: set[str] = set()
-    settings = _settings(kind, scenario, list(overrides or []), algorithm, engine)
-    if settings.platform.ranks == 1:
-        raise ConfigError(f"platform.ranks = 1: {kind} has nobody to send to; allowed here: 2 or more")
-    for size_bytes in wanted:
-        rows.append(_time_one(settings, kind, size_bytes, group, told, is_quiet=is_quiet))
+    for row in times:
+        rows.append(row)
         if as_json:
-            print_json(rows[-1:])
+            print_json([row])
             sys.stdout.flush()
     if form == "nccl":
         print(nccl_table(rows))
@@ -115,37 +117,13 @@ def _group(kind: str, src: int | None, dst: int | None) -> tuple[int, ...] | Non
     return pair
 
 
-def _settings(
-    kind: str, path: Path | None, overrides: list[str], algorithm: str | None, engine: str | None
-) -> Scenario:
-    from astra_py.config import load_scenario
-
+def _changes(kind: str, overrides: list[str], algorithm: str | None, engine: str | None) -> list[str]:
+    """The overrides, and options that stand for one."""
     if algorithm is not None:
         overrides.append(f"collective.{kind}={algorithm}")
     if engine is not None:
         overrides.append(f"engine={engine}")
-    return load_scenario({} if path is None else path, overrides)
-
-
-def _time_one(
-    settings: Scenario, kind: str, size_bytes: int, group: tuple[int, ...] | None, told: set[str], *, is_quiet: bool
-) -> dict[str, Any]:
-    """Run one size; a row under the public names of JSON. What is not ``told`` yet is warned of."""
-    from astra_py.api import one_collective
-    from astra_py.results.rows import collective_rows, run_row
-
-    run = one_collective(settings, kind, size_bytes, group, started=time.process_time())
-    for warning in run.warnings:
-        if not is_quiet and warning not in told:
-            print(f"warning: {warning}", file=sys.stderr)
-        told.add(warning)
-    with progress(run.title, is_quiet=is_quiet) as tell:
-        result = run.run(progress=tell)
-    (row,) = collective_rows(result)
-    left_out = ("name", "iteration", "exposed_us")
-    return {key: value for key, value in row.items() if key not in left_out} | {
-        key: value for key, value in run_row(result).items() if key != "time_ps"
-    }
+    return overrides
 
 
 def _table(rows: list[dict[str, Any]]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from astra_py.config.scenario import Scenario
 from astra_py.errors import ConfigError
 from astra_py.plugins import FILE
 
-__all__ = ["load_scenario"]
+__all__ = ["apply_override", "load_scenario", "map_paths", "place_files", "read_toml", "scenario_tree"]
 
 _NS3_DEFAULTS = "ns3.defaults."
 #: Keys that are paths, beside those of workloads.
@@ -29,7 +29,9 @@ _PATHS = (
 )
 
 
-def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[str] = ()) -> Scenario:
+def load_scenario(
+    source: str | Path | Mapping[str, Any], overrides: Sequence[str] = (), *, for_all_kinds: bool = False
+) -> Scenario:
     """Read a scenario.
 
     Parameters
@@ -37,6 +39,8 @@ def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[st
     source : path of a TOML file, or the same tree as a mapping.
     overrides : ``"key.path=value"``; each wins over the file and over those before it. A value is read as TOML, and as
         text where it is not TOML, so that ``platform.link_rate=100Gbps`` needs no quotes.
+    for_all_kinds : whether overrides may be for another kind of transport than the scenario's, and are put aside then
+        as those of its file are: for runs that compare kinds.
 
     Returns
     -------
@@ -48,26 +52,53 @@ def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[st
     Raises
     ------
     ConfigError
-        the file cannot be read or is not TOML, an override is not ``key.path=value``, or any key or value is not
-        allowed: a line for each problem, with its key path, its value and what is allowed.
+        the file cannot be read or is not TOML, an override is not ``key.path=value`` or changes nothing because it is
+        for another kind of transport, or any key or value is not allowed: a line for each problem, with its key path,
+        its value and what is allowed.
     """
     path = None if isinstance(source, Mapping) else Path(source)
-    tree = copy.deepcopy(dict(source)) if isinstance(source, Mapping) else _read(Path(source))
-    if path is not None:
-        _place_files(tree, path.parent)
+    tree = copy.deepcopy(dict(source)) if isinstance(source, Mapping) else scenario_tree(Path(source))
     for override in overrides:
-        _apply(tree, override)
+        apply_override(tree, override)
     try:
         scenario = Scenario.model_validate(tree)
     except ValidationError as error:
         raise ConfigError(_listed(path, explain(error, Scenario))) from None
     if problems := [*_missing_files(scenario), *_missing_flows(scenario)]:
         raise ConfigError(_listed(path, problems))
+    if not for_all_kinds and (useless := list(_useless(scenario, overrides))):
+        raise ConfigError(_listed(None, useless))
     scenario._source_path = path
     return scenario
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _useless(scenario: Scenario, overrides: Sequence[str]) -> Iterator[str]:
+    """A line for each override of a key that is put aside."""
+    for override in overrides:
+        key = override.partition("=")[0].strip()
+        for put_aside in scenario.put_aside:
+            if put_aside == key or put_aside.startswith(f"{key}."):
+                yield (
+                    f"{override!r} changes nothing: {put_aside} is for another kind of transport, and transport.kind = "
+                    f"{scenario.transport.kind!r}; allowed: keys of that kind, or this one in the scenario's file"
+                )
+
+
+def scenario_tree(path: Path) -> dict[str, Any]:
+    """The tables of a scenario file as they stand there, with its relative paths taken from its own folder.
+
+    Raises
+    ------
+    ConfigError
+        the file cannot be read or is not TOML.
+    """
+    tree = read_toml(path)
+    place_files(tree, path.parent)
+    return tree
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file; raises as :func:`scenario_tree`."""
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
@@ -98,19 +129,36 @@ def _missing_flows(scenario: Scenario) -> Iterator[str]:
             yield f"background.{name}.file: {background.file!r} is not a file; allowed: the path of a file of flows"
 
 
-def _place_files(tree: dict[str, Any], folder: Path) -> None:
+def place_files(tree: dict[str, Any], folder: Path) -> None:
     """Take relative paths of a scenario file from its own folder."""
+    map_paths(tree, lambda path: str(folder / path))
+
+
+def map_paths(tree: dict[str, Any], place: Callable[[str], str]) -> None:
+    """Put ``place(path)`` where a scenario's tables name a path; it may end in ``:NAME``, which is a part of the file.
+
+    Parameters
+    ----------
+    tree : tables of a scenario, changed in place.
+    place : from a path as it stands there, without ``file:``, to another.
+    """
     tables = [(tree.get(table), key) for table, key in _PATHS]
     workloads = [tree.get("workload"), *(job.get("workload") for job in _tables_in(tree.get("jobs")))]
     tables += [(workload, key) for workload in workloads for key in ("file", "plan", "comm_groups")]
     tables += [(background, "file") for background in _tables_in(tree.get("background"))]
     for values, key in tables:
         if isinstance(values, dict) and isinstance(values.get(key), str) and values[key].strip() not in ("", "none"):
-            values[key] = str(folder / values[key])
-    for values in [*_tables_in(tree), *_tables_in(tree.get("background"))]:
-        for key, value in values.items():
-            if isinstance(value, str) and value.startswith(FILE) and value != FILE:
-                values[key] = f"{FILE}{folder / value.removeprefix(FILE)}"
+            values[key] = place(values[key])
+    _map_named(tree, place)
+
+
+def _map_named(table: dict[str, Any], place: Callable[[str], str]) -> None:
+    """As :func:`map_paths`, values ``file:PATH`` of all tables."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            _map_named(value, place)
+        elif isinstance(value, str) and value.startswith(FILE) and value != FILE:
+            table[key] = f"{FILE}{place(value.removeprefix(FILE))}"
 
 
 def _tables_in(values: Any) -> list[dict[str, Any]]:
@@ -118,8 +166,20 @@ def _tables_in(values: Any) -> list[dict[str, Any]]:
     return [value for value in values.values() if isinstance(value, dict)] if isinstance(values, dict) else []
 
 
-def _apply(tree: dict[str, Any], override: str) -> None:
-    """Set one ``key.path=value`` in ``tree``."""
+def apply_override(tree: dict[str, Any], override: str, folder: Path | None = None) -> None:
+    """Set one ``key.path=value`` in ``tree``.
+
+    Parameters
+    ----------
+    tree : tables of a scenario, changed in place.
+    override : read as :func:`load_scenario` reads it.
+    folder : where a relative path that it names is taken from; the current folder where None.
+
+    Raises
+    ------
+    ConfigError
+        it is not ``key.path=value``, or a table of its key is a value in ``tree``.
+    """
     key, equals, text = override.partition("=")
     key = key.strip()
     if not equals:
@@ -131,7 +191,16 @@ def _apply(tree: dict[str, Any], override: str) -> None:
         if not isinstance(below, dict):
             raise ConfigError(f"{override!r}: {'.'.join(tables[:depth])} = {below!r} is a value, not a table")
         table = below
-    table[name] = _value(text.strip())
+    table[name] = value = _value(text.strip())
+    if folder is not None:
+        # alone, so that other paths of the tree are left where they are
+        alone: dict[str, Any] = {name: value}
+        for part in reversed(tables):
+            alone = {part: alone}
+        place_files(alone, folder)
+        for part in tables:
+            alone = alone[part]
+        table[name] = alone[name]
 
 
 def _key_parts(key: str, override: str) -> list[str]:

@@ -81,7 +81,12 @@ class PlatformDescription:
 
 
 def describe(platform: Platform) -> PlatformDescription:
-    """Describe ``platform``."""
+    """Count and measure what a platform is made of.
+
+    Parameters
+    ----------
+    platform : as :func:`~astra_py.platforms.build_platform` makes it; nothing is simulated.
+    """
     graph = platform.graph
     kinds = Counter(node["kind"] for node in graph.nodes.values())
     held = Counter(platform.arrays().rank_machine.tolist())

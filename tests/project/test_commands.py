@@ -21,12 +21,12 @@ LEAN = Requirements.of(PYPROJECT)
 def make_commands(document: str) -> set[str]:
     """The targets of each ``make ...`` at the start of a line or of a code span."""
     text = (ROOT / document).read_text(encoding="utf-8")
-    return {target for line in re.findall(r"(?:^ *|`)make ([a-z ]+)", text, re.MULTILINE) for target in line.split()}
+    return {target for line in re.findall(r"(?:^ *|`)make ([a-z -]+)", text, re.MULTILINE) for target in line.split()}
 
 
 @pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", ".ci/run"])
 def test_each_make_command_that_a_document_names_is_a_target(document: str) -> None:
-    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     assert make_commands(document) <= set(targets)
 
 
