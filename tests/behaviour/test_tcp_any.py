@@ -101,7 +101,7 @@ def test_every_variant_ends(variant: str, loss: str) -> None:
 
 
 def test_a_way_that_loses_all_is_given_up_and_named() -> None:
-    keys = ("transport.kind=tcp", "platform.ranks=3", "platform.link_loss=1", "transport.tcp.data_retries=3")
+    keys = ("transport.kind=tcp", "platform.ranks=3", "platform.link_loss=0.9999999", "transport.tcp.data_retries=3")
     with pytest.raises(DeadlockError) as caught:
         run_flows([Flow(1, 2, 100_000)], *keys)
     assert "rank1" in str(caught.value)
