@@ -40,7 +40,7 @@ _HEADERS, _TIMESTAMPS = 20 + 20, 12
 #: Largest window without scaling (RFC 7323, 2.1).
 _LARGEST_UNSCALED = 65_535
 #: Largest window that scaling can tell (RFC 7323, 2.3).
-_LARGEST_SCALED = 2**30
+_LARGEST_SCALED = _LARGEST_UNSCALED * 2**14
 _LONGEST_TIME = parse_time("100s")
 _MOST_SOCKETS = 4096
 

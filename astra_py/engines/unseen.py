@@ -54,7 +54,9 @@ def unseen_keys(scenario: Scenario) -> tuple[str, ...]:
     seen = _TRANSPORT_OF_MESSAGES | {"qp_policy"} if is_flow else _SEEN_BY_MODE[mode]
     tables: list[tuple[Table, Table, frozenset[str]]] = [(transport, plain.transport, seen | {"tcp"})]
     if transport.kind == "tcp":
-        of_tcp = _TCP_OF_MESSAGES | {"socket_policy"} if is_flow else _TCP_OF_MESSAGES if mode == "loggp" else frozenset()
+        of_tcp = (
+            _TCP_OF_MESSAGES | {"socket_policy"} if is_flow else _TCP_OF_MESSAGES if mode == "loggp" else frozenset()
+        )
         tables += [(transport.tcp, plain.transport.tcp, of_tcp), (scenario.host, plain.host, frozenset({"preset"}))]
     tables.append((scenario.switch, plain.switch, frozenset()))
     return tuple(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -74,6 +75,24 @@ def test_a_change_that_changes_nothing_is_an_error(kind: str, override: str, key
     with pytest.raises(ConfigError, match=f"'{override}' changes nothing: {key} is for another kind of transport"):
         load_scenario({}, [f"transport.kind={kind}", override])
     assert load_scenario({}, [f"transport.kind={kind}", override], for_all_kinds=True).put_aside == (key,)
+
+
+def test_a_files_control_goes_where_its_kind_does(tmp_path: Path) -> None:
+    file = tmp_path / "scenario.toml"
+    file.write_text("[transport]\ncongestion_control = 'hpcc'\nhpcc.max_stage = 3\n")
+    assert load_scenario(file).transport.congestion_control == "hpcc"
+    scenario = load_scenario(file, [TCP])
+    assert scenario.transport.congestion_control == "dctcp"
+    assert scenario.put_aside == ("transport.hpcc.max_stage", "transport.congestion_control")
+    assert load_scenario(file, [TCP, "transport.congestion_control=cubic"]).put_aside == ("transport.hpcc.max_stage",)
+    # a file whose kind is not changed has to fit itself, as a command line has
+    file.write_text("[transport]\ncongestion_control = 'cubic'\n")
+    with pytest.raises(ConfigError, match=r"'cubic' is a congestion control of transport.kind = 'tcp'"):
+        load_scenario(file)
+    both = [TCP, "transport.congestion_control=swift"]
+    with pytest.raises(ConfigError, match=r"'swift' is a congestion control of transport.kind = 'roce'"):
+        load_scenario(file, both)
+    assert load_scenario(file, both, for_all_kinds=True).transport.congestion_control == "dctcp"
 
 
 def test_a_preset_brings_its_kind() -> None:
