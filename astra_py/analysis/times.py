@@ -71,8 +71,6 @@ def times_table(
         for label in labels[1:]:
             time_us = row.setdefault(f"{label}_us", float("nan"))
             row[f"{label}_difference"] = _difference(time_us, first)
-        for label, _ in columns:
-            row.setdefault(f"{label}_bottleneck", "")
     return to_frame(ordered)
 
 
