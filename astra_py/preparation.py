@@ -205,13 +205,14 @@ class Preparation:
 
     @property
     def _routing_warnings(self) -> tuple[str, ...]:
-        platform, qps = self.scenario.platform, self.scenario.transport.qps_per_peer
+        platform, qps = self.scenario.platform, self.transport.qps_per_peer
+        key = {"roce": "transport.qps_per_peer", "tcp": "transport.tcp.sockets_per_peer"}[self.scenario.transport.kind]
         warnings = tuple(self.platform.arrays().routing.warnings())
-        if platform.nic_policy == "striped" and qps is not None and qps < platform.nic_count:
+        if platform.nic_policy == "striped" and 0 < qps < platform.nic_count:
             unused = platform.nic_count - qps
             return (
                 *warnings,
-                f"platform.nic_policy = 'striped': with transport.qps_per_peer = {qps}, {unused} of the "
+                f"platform.nic_policy = 'striped': with {key} = {qps}, {unused} of the "
                 f"{platform.nic_count} NICs of each machine carry nothing",
             )
         return warnings

@@ -13,6 +13,8 @@ from pydantic import ValidationError
 
 from astra_py.config.explain import explain
 from astra_py.config.scenario import Scenario
+from astra_py.config.transport import CONGESTION_CONTROLS
+from astra_py.config.transport_kinds import transport_kind
 from astra_py.errors import ConfigError
 from astra_py.plugins import FILE
 
@@ -58,18 +60,44 @@ def load_scenario(
     """
     path = None if isinstance(source, Mapping) else Path(source)
     tree = copy.deepcopy(dict(source)) if isinstance(source, Mapping) else scenario_tree(Path(source))
+    own = copy.deepcopy(tree)
     for override in overrides:
         apply_override(tree, override)
+    control = _control_put_aside(own, tree, for_all_kinds=for_all_kinds)
     try:
         scenario = Scenario.model_validate(tree)
     except ValidationError as error:
         raise ConfigError(_listed(path, explain(error, Scenario))) from None
+    scenario._taken_out += control
     if problems := [*_missing_files(scenario), *_missing_flows(scenario)]:
         raise ConfigError(_listed(path, problems))
     if not for_all_kinds and (useless := list(_useless(scenario, overrides))):
         raise ConfigError(_listed(None, useless))
     scenario._source_path = path
     return scenario
+
+
+def _control_put_aside(own: Mapping[str, Any], tree: dict[str, Any], *, for_all_kinds: bool) -> tuple[str, ...]:
+    """Take a congestion control out of ``tree`` where it is for another kind of transport than overrides chose.
+
+    Parameters
+    ----------
+    own : the tree without overrides: a kind and a control that stand there together have to fit each other.
+    tree : with them.
+    for_all_kinds : whether the control may be an override, too.
+    """
+    table, before = tree.get("transport"), own.get("transport", {})
+    if not isinstance(table, dict) or not isinstance(before, Mapping):
+        return ()
+    kind, control = transport_kind(tree, Scenario), table.get("congestion_control")
+    is_chosen = kind != transport_kind(own, Scenario) and control == before.get("congestion_control")
+    is_of_another = control not in CONGESTION_CONTROLS[kind] and any(
+        control in names for names in CONGESTION_CONTROLS.values()
+    )
+    if not is_of_another or not (is_chosen or for_all_kinds):
+        return ()
+    del table["congestion_control"]
+    return ("transport.congestion_control",)
 
 
 def _useless(scenario: Scenario, overrides: Sequence[str]) -> Iterator[str]:

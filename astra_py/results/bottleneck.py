@@ -79,7 +79,7 @@ def bottlenecks(
         if resource.share < _BINDING and is_accompanied[i] and not record.has_packet_ways:
             resource = max(resource, needs.shared_link(messages, int(start_ps[i]), time), key=lambda each: each.share)
         is_binding = resource.share >= _BINDING
-        found.append(resource if is_binding else _beside(resource, holds and holds.longest(messages), time))
+        found.append(resource if is_binding else _beside(resource, holds.longest(messages) if holds else None, time))
     return found
 
 

@@ -52,6 +52,8 @@ class Holds:
         self._needs = line_bytes.of(every, port) * (PS_PER_BYTE / rate)
         self._begin = columns.message_posted_ps[traffic.whole] + record.transport.send_latency_ps
         self._end = columns.message_sent_ps[traffic.whole]
+        self._by_port = np.argsort(self._port, kind="stable")
+        self._ports = self._port[self._by_port]
         self._work: dict[int, Work] = {}
         self._pauses: dict[int, IntervalSet] = {}
 
@@ -79,9 +81,10 @@ class Holds:
         record = self._record
         on_wire = record.traffic.of_whole(messages)
         on_wire = on_wire[~record.traffic.is_message_scale_up[on_wire]]
+        on_wire = on_wire[np.argsort(self._port[on_wire], kind="stable")]
         longest: Hold | None = None
-        for port in np.unique(self._port[on_wire]).tolist():
-            mine = on_wire[self._port[on_wire] == port]
+        for mine in np.split(on_wire, np.flatnonzero(np.diff(self._port[on_wire])) + 1) if len(on_wire) else []:
+            port = int(self._port[mine[0]])
             waiting = IntervalSet(self._begin[mine], self._end[mine])
             held = waiting.length - self._work_of(port).during(waiting.start, waiting.end)
             paused = self._pauses_of(port).covered(waiting.start, waiting.end).sum()
@@ -102,7 +105,8 @@ class Holds:
 
     def _work_of(self, port: int) -> Work:
         if port not in self._work:
-            mine = self._port == port
+            rows = slice(np.searchsorted(self._ports, port), np.searchsorted(self._ports, port, side="right"))
+            mine = self._by_port[rows]
             self._work[port] = Work(self._begin[mine], self._end[mine], self._needs[mine])
         return self._work[port]
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -76,6 +77,24 @@ def test_a_change_that_changes_nothing_is_an_error(kind: str, override: str, key
     assert load_scenario({}, [f"transport.kind={kind}", override], for_all_kinds=True).put_aside == (key,)
 
 
+def test_a_files_control_goes_where_its_kind_does(tmp_path: Path) -> None:
+    file = tmp_path / "scenario.toml"
+    file.write_text("[transport]\ncongestion_control = 'hpcc'\nhpcc.max_stage = 3\n")
+    assert load_scenario(file).transport.congestion_control == "hpcc"
+    scenario = load_scenario(file, [TCP])
+    assert scenario.transport.congestion_control == "dctcp"
+    assert scenario.put_aside == ("transport.hpcc.max_stage", "transport.congestion_control")
+    assert load_scenario(file, [TCP, "transport.congestion_control=cubic"]).put_aside == ("transport.hpcc.max_stage",)
+    # a file whose kind is not changed has to fit itself, as a command line has
+    file.write_text("[transport]\ncongestion_control = 'cubic'\n")
+    with pytest.raises(ConfigError, match=r"'cubic' is a congestion control of transport.kind = 'tcp'"):
+        load_scenario(file)
+    both = [TCP, "transport.congestion_control=swift"]
+    with pytest.raises(ConfigError, match=r"'swift' is a congestion control of transport.kind = 'roce'"):
+        load_scenario(file, both)
+    assert load_scenario(file, both, for_all_kinds=True).transport.congestion_control == "dctcp"
+
+
 def test_a_preset_brings_its_kind() -> None:
     scenario = load_scenario({"transport": {"preset": "linux_cubic"}})
     assert (scenario.kind, scenario.transport.congestion_control, scenario.transport.tcp.ecn) == ("tcp", "cubic", False)
@@ -115,8 +134,11 @@ def test_a_host_preset_is_read_whole(name: str) -> None:
         ("transport.kind=udp", "transport.kind: 'udp' is unknown"),
         (f"{TCP} transport.tcp.ecn=false", r"transport.tcp.ecn: False leaves .* 'dctcp' without the marks"),
         (f"{TCP} transport.tcp.mtu=100B", "transport.tcp.mtu: '100B' is out of range"),
-        (f"{TCP} transport.tcp.send_buffer=4kB", "transport.tcp.send_buffer: '4kB' does not hold a segment of 8948B"),
-        (f"{TCP} transport.tcp.unsent_limit=4kB", "transport.tcp.unsent_limit: '4kB' does not hold a segment of 8948B"),
+        (
+            f"{TCP} transport.tcp.send_buffer=4kB",
+            "transport.tcp.send_buffer: '4kB' does not hold 2 full .* at least 17896B",
+        ),
+        (f"{TCP} transport.tcp.unsent_limit=4kB", "transport.tcp.unsent_limit: '4kB' does not hold 1 full segment of"),
         (
             f"{TCP} transport.tcp.window_scale=false transport.tcp.receive_buffer=1MB",
             "transport.tcp.receive_buffer: '1MB' is more than a window tells .* at most 65535 B",
@@ -140,6 +162,17 @@ def test_a_host_preset_is_read_whole(name: str) -> None:
 def test_bad_values(overrides: str, problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
         load_scenario({}, overrides.split())
+
+
+def test_figures_of_host_presets_have_sources_or_are_assumed() -> None:
+    rows = {row.key: row for row in parameter_table()}
+    for name, preset in presets("host").items():
+        for key, value in preset.get("host", {}).items():
+            if key not in ("tso", "gro"):
+                held, source = rows[f"host.{key}"].presets[name]
+                assert held == value
+                assert source
+    assert rows["host.per_message"].presets["kernel_tcp"] == ("1us", "assumed")
 
 
 def test_hyphens_of_linux() -> None:
