@@ -210,7 +210,7 @@ def measure(point: Point) -> dict[str, Any]:
     collectives = result.collectives[result.collectives["iteration"] == iteration["iteration"]]
     for kind in ("all_to_all", "all_reduce"):
         longest = collectives[collectives["kind"].str.startswith(kind)].sort_values("time_us").iloc[-1]
-        row |= {f"{kind}_us": longest["time_us"], f"{kind}_bottleneck": longest.get("bottleneck", "")}
+        row |= {f"{kind}_us": longest["time_us"], f"{kind}_bottleneck": longest["bottleneck"]}
     return row
 
 
@@ -230,12 +230,24 @@ def run_study(axes: Iterable[Axis], keys: Sequence[str], *, size: str, processes
 
 
 def text_of(table: pd.DataFrame) -> str:
-    """The table for a terminal, axis by axis: exposed communication in us and as a share of the iteration."""
-    lines = []
-    for axis in dict.fromkeys(table["axis"]):
-        rows = table[table["axis"] == axis].drop(columns="axis")
-        lines += [axis, rows.to_string(index=False, float_format=lambda value: f"{value:,.1f}"), ""]
-    return "\n".join(lines)
+    """The table for a terminal, axis by axis and with the transports side by side.
+
+    Of each: exposed communication in us and as a share of the iteration, and what held the longest all-to-all and the
+    longest all-reduce up.
+    """
+    titles = {axis.name: axis.title for axis in AXES}
+    blocks = []
+    for axis, rows in table.groupby("axis", sort=False):
+        columns = {}
+        for kind, of_kind in rows.set_index("setting").groupby("transport", sort=False):
+            columns[f"{kind} us"] = of_kind["exposed_us"].map("{:,.1f}".format)
+            columns["%", kind] = of_kind["exposed_percent"].map("{:.1f}".format)
+            columns["all-to-all", kind] = of_kind["all_to_all_bottleneck"]
+            columns["all-reduce", kind] = of_kind["all_reduce_bottleneck"]
+        wide = pd.DataFrame(columns, index=list(dict.fromkeys(rows["setting"])))
+        header = [name if isinstance(name, str) else name[0] for name in columns]
+        blocks += [f"{axis}: {titles[axis]}", wide.to_string(header=header, na_rep="-"), ""]
+    return "\n".join(blocks)
 
 
 def draw(table: pd.DataFrame, path: Path) -> None:

@@ -85,7 +85,7 @@ def variants_of(
     ------
     ConfigError : a key has no value, or one of ``transports`` is no kind of transport or does not stand alone.
     """
-    kinds = [(kind, (f"{_TRANSPORT}={kind}",)) for kind in transports or ()] or [("", ())]
+    kinds: list[Variant] = [(kind, (f"{_TRANSPORT}={kind}",)) for kind in transports or ()] or [("", ())]
     if transports is not None:
         _check_transports(transports, [*(vary or {}), *chain.from_iterable((variants or {}).values())])
     named: list[Variant] = [(name, tuple(changes)) for name, changes in (variants or {"": ()}).items()]

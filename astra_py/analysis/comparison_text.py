@@ -105,7 +105,7 @@ def _cells(comparison: Comparison, table: pd.DataFrame) -> _Cells:
 def _has_bottleneck(table: pd.DataFrame, label: str) -> bool:
     """Whether any row of ``table`` says what the time of a column went into."""
     name = f"{label}_bottleneck"
-    return name in table and bool(table[name].notna().any())
+    return name in table and bool((table[name] != "").any())
 
 
 def row_names(comparison: Comparison) -> list[str]:

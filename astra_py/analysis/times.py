@@ -41,7 +41,7 @@ def times_table(
 ) -> pd.DataFrame:
     """One row an iteration, a collective, and a phase of one: its time in each column, and the differences.
 
-    A collective has ``<label>_bottleneck`` beside, what its time went into for the most part, where results tell it.
+    A collective has ``<label>_bottleneck`` beside, what its time went into for the most part; "" for all else and where results do not tell it.
 
     Parameters
     ----------
@@ -54,8 +54,7 @@ def times_table(
             for place, size_bytes, time_us, bottleneck in _times(run, result):
                 row = rows.setdefault(place, vars(place) | {"size_bytes": size_bytes})
                 row[f"{label}_us"] = time_us
-                if bottleneck is not None:
-                    row[f"{label}_bottleneck"] = bottleneck
+                row[f"{label}_bottleneck"] = bottleneck
     labels = [label for label, _ in columns]
     if reference is not None:
         labels.insert(0, reference[0])
@@ -69,6 +68,8 @@ def times_table(
         for label in labels[1:]:
             time_us = row.setdefault(f"{label}_us", float("nan"))
             row[f"{label}_difference"] = _difference(time_us, first)
+        for label, _ in columns:
+            row.setdefault(f"{label}_bottleneck", "")
     return to_frame(ordered)
 
 
@@ -79,22 +80,21 @@ def _difference(time_us: float, first_us: float) -> float:
     return (time_us - first_us) / first_us if first_us else float("nan")
 
 
-def _times(run: int, result: Result) -> Iterator[tuple[_Place, int, float, str | None]]:
+def _times(run: int, result: Result) -> Iterator[tuple[_Place, int, float, str]]:
     """Place, size in bytes, time in us, and what most of it went into, of all that a result has times of."""
     table = result.columns("iterations")
     names = ("job", "iteration", "time_us", "exposed_us", "compute_us")
     for job, iteration, time_us, exposed_us, compute_us in zip(*(table[each].tolist() for each in names), strict=True):
-        yield _Place("iteration", run, job, iteration), 0, time_us, None
+        yield _Place("iteration", run, job, iteration), 0, time_us, ""
         if compute_us > 0:
-            yield _Place("exposed", run, job, iteration), 0, exposed_us, None
+            yield _Place("exposed", run, job, iteration), 0, exposed_us, ""
     table = result.columns("collectives")
     number: dict[int, int] = {}
     jobs: dict[int, str] = {}
     seen: dict[tuple[str, int, str], int] = {}
-    of_collective = ("collective", "job", "iteration", "name", "size_bytes", "time_us")
-    bottlenecks = table["bottleneck"].tolist() if "bottleneck" in table else [None] * len(table["collective"])
+    of_collective = ("collective", "job", "iteration", "name", "size_bytes", "time_us", "bottleneck")
     for collective, job, iteration, name, size, time_us, bottleneck in zip(
-        *(table[each].tolist() for each in of_collective), bottlenecks, strict=True
+        *(table[each].tolist() for each in of_collective), strict=True
     ):
         jobs[collective], number[collective] = job, seen.get((job, iteration, name), 0)
         seen[job, iteration, name] = number[collective] + 1
@@ -105,4 +105,4 @@ def _times(run: int, result: Result) -> Iterator[tuple[_Place, int, float, str |
         *(table[each].tolist() for each in of_phase), strict=True
     ):
         part = f"{phase}, {level}"
-        yield _Place("phase", run, jobs[collective], iteration, name, number[collective], part), size, time_us, None
+        yield _Place("phase", run, jobs[collective], iteration, name, number[collective], part), size, time_us, ""

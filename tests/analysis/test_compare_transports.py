@@ -46,6 +46,13 @@ def test_each_run_is_that_of_its_transport(both: Comparison) -> None:
         assert list(both.iterations[f"{label}_us"]) == list(result.iterations["time_us"])
 
 
+def test_bottlenecks_stand_beside_the_times(both: Comparison) -> None:
+    for label, (result,) in zip(both.labels, both.results, strict=True):
+        assert list(both.collectives[f"{label}_bottleneck"]) == list(result.collectives["bottleneck"])
+    header = next(line for line in both.report(has_why=False).splitlines() if "bottleneck" in line)
+    assert header.count("bottleneck") == len(LABELS)
+
+
 def test_frames_are_followed_over_roce_only(both: Comparison) -> None:
     assert set(both.why["variant"]) == {"roce"}
     with pytest.raises(ConfigError, match="no packet run over RoCE"):

@@ -123,6 +123,7 @@ def test_a_warm_process_that_dies_costs_the_points_that_had_begun(
     lost = {outcome.digest: outcome for outcome in outcomes if not outcome.is_ok}
     assert set(lost) == {point.digest for point in study.points[:2]}
     assert all(outcome.reason.startswith("the process that runs points ended: killed") for outcome in lost.values())
+    await_true(lambda: not any(map(is_alive, pids(events))))
 
 
 def test_a_warm_process_that_cannot_start_stops_the_sweep(

@@ -90,11 +90,11 @@ def test_seeds_may_be_listed_and_keys_of_ns3_too(tmp_path: Path) -> None:
         scenario = "job.toml"
         seeds = [3, 5]
         [grid.ns3.defaults]
-        "ns3::TcpSocket::SegmentSize" = ["1000", "1460"]
+        "ns3::FabricDevice::Mtu" = ["1500", "9000"]
         """,
     )
     study = read_study(path)
-    assert study.keys == ("ns3.defaults.ns3::TcpSocket::SegmentSize", "seed")
+    assert study.keys == ("ns3.defaults.ns3::FabricDevice::Mtu", "seed")
     assert [point.values["seed"] for point in study.points] == ["3", "5", "3", "5"]
 
 
