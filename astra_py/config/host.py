@@ -108,7 +108,7 @@ class HostConfig(Table):
     staging: Annotated[str, Choice("auto", "none", "always")] = parameter(
         "none",
         "Whether a message is copied from the accelerator's memory to the host's before it is sent, and back after. "
-        "'auto': where no PCIe link of the platform is on its way already, which carries it then.",
+        "'auto': but where the platform's way to the NIC leads over a host, whose PCIe link is that copy.",
         ns3=_figure("Staging"),
     )
     staging_rate: Annotated[int, QuantityRule(RATE, least=1)] = parameter(
