@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from astra_py.batch.designs import Grid
 from astra_py.batch.executor import Started
 from astra_py.batch.faults import VARIABLE
 from astra_py.batch.limits import Limits
@@ -22,6 +23,7 @@ from astra_py.batch.row import run_point
 from astra_py.batch.study import Study
 from astra_py.errors import ConfigError, EngineCrash
 from point_cases import await_true, children_of, faults_of, is_alive, parent_of, small_study
+from small_job import write_job
 
 MEMORY_BYTES = 512 * 2**20
 LIMITS = Limits(time_s=60.0, memory_bytes=MEMORY_BYTES)
@@ -67,6 +69,26 @@ def test_whatever_happens_to_a_point_is_its_row_only(
     assert all(outcome.row for outcome in outcomes if outcome.is_ok)
     assert outcomes[11].cost["peak_rss_bytes"] > MEMORY_BYTES
     assert capfd.readouterr() == ("", "")
+
+
+ABORTING = """\
+import ctypes
+import astra_py as ap
+
+@ap.collective("all_to_all", name="mine")
+def mine(build, group, matrix):
+    print("now")
+    ctypes.CDLL("libstdc++.so.6")._ZSt9terminatev()  # as ns-3 does where it finds something fatal
+"""
+
+
+def test_an_abort_in_native_code_is_told_in_its_own_words(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(ABORTING)
+    design = Grid.of({"collective.all_to_all": ["direct", "file:mine.py"]})
+    fine, aborted = run(Study.of(write_job(tmp_path), [design], folder=tmp_path), 2)
+    assert fine.is_ok
+    assert aborted.status is Status.CRASHED
+    assert aborted.reason == "aborted (SIGABRT): now | terminate called without an active exception"
 
 
 def test_deaths_are_tried_again_and_errors_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
