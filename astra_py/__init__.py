@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from astra_py.analysis.compare import compare
     from astra_py.api import Run, load
+    from astra_py.batch.sweep import Sweep, read_sweep, run_sweep
     from astra_py.collectives import ClosedForm, ScheduleBuilder, check_dataflow, collective, register_closed_form
     from astra_py.engines.network import NetworkInterface
     from astra_py.errors import (
@@ -38,6 +39,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "astra_py.analysis.compare": ("compare",),
     "astra_py.api": ("Run", "load"),
+    "astra_py.batch.sweep": ("Sweep", "read_sweep", "run_sweep"),
     "astra_py.collectives": ("ClosedForm", "ScheduleBuilder", "check_dataflow", "collective", "register_closed_form"),
     "astra_py.engines.network": ("NetworkInterface",),
     "astra_py.errors": (
@@ -70,6 +72,7 @@ __all__ = [
     "Run",
     "ScheduleBuilder",
     "SimulationError",
+    "Sweep",
     "TopologyError",
     "WorkloadError",
     "__version__",
@@ -78,7 +81,9 @@ __all__ = [
     "compare",
     "load",
     "read_result",
+    "read_sweep",
     "register_closed_form",
+    "run_sweep",
     "topology",
     "workload",
 ]

@@ -12,6 +12,7 @@ import typing
 
 __all__: list[str] = [
     "CongestionTrial",
+    "HostTrial",
     "NetworkRun",
     "PacketRun",
     "RouteTable",
@@ -109,6 +110,100 @@ class CongestionTrial:
     def uses_round_trip(self) -> bool: ...
     @property
     def window_bytes(self) -> int: ...
+
+class HostTrial:
+    """
+    The host stack of one machine alone, on a clock of its own: what it is asked for at which times, and what became of it. Times in ps, sizes in bytes.
+    """
+    def __init__(
+        self,
+        attributes: collections.abc.Mapping[str, str],
+        *,
+        local_ranks: typing.SupportsInt | typing.SupportsIndex = 1,
+        seed: typing.SupportsInt | typing.SupportsIndex = 1,
+    ) -> None:
+        """
+        A machine with these attributes of ns3::HostStack, as text. Raises ConfigError when there is no such attribute or value.
+        """
+    def core_accounts(self, core: typing.SupportsInt | typing.SupportsIndex) -> dict:
+        """
+        By kind of work: how many pieces are done, and the time that they took.
+        """
+    def core_of(
+        self,
+        src: typing.SupportsInt | typing.SupportsIndex,
+        dst: typing.SupportsInt | typing.SupportsIndex,
+        priority: typing.SupportsInt | typing.SupportsIndex,
+        index: typing.SupportsInt | typing.SupportsIndex,
+    ) -> int:
+        """
+        The core of a connection.
+        """
+    def receive(
+        self,
+        at_ps: typing.SupportsInt | typing.SupportsIndex,
+        *,
+        port: typing.SupportsInt | typing.SupportsIndex = 0,
+        core: typing.SupportsInt | typing.SupportsIndex = 0,
+        flow: typing.SupportsInt | typing.SupportsIndex = 0,
+        sequence: typing.SupportsInt | typing.SupportsIndex = 1,
+        payload_bytes: typing.SupportsInt | typing.SupportsIndex,
+        flags: typing.SupportsInt | typing.SupportsIndex = 16,
+        ecn: typing.SupportsInt | typing.SupportsIndex = 2,
+    ) -> None:
+        """
+        A segment comes to a NIC: flags are TCP's, ecn those of IPv4 (2: ECT(0), 3: CE).
+        """
+    def run(self) -> list:
+        """
+        Do it all. What happened, in order: (time_ps, "done" or "sent", number, 0), or (time_ps, "received", flow, payload).
+        """
+    def send(
+        self,
+        at_ps: typing.SupportsInt | typing.SupportsIndex,
+        *,
+        core: typing.SupportsInt | typing.SupportsIndex = 0,
+        flow: typing.SupportsInt | typing.SupportsIndex = 0,
+        payload_bytes: typing.SupportsInt | typing.SupportsIndex,
+        number: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> None:
+        """
+        TCP hands a segment down.
+        """
+    def stage(
+        self,
+        at_ps: typing.SupportsInt | typing.SupportsIndex,
+        *,
+        local_rank: typing.SupportsInt | typing.SupportsIndex = 0,
+        is_out: bool,
+        bytes: typing.SupportsInt | typing.SupportsIndex,
+        number: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> None:
+        """
+        A copy between an accelerator and the host.
+        """
+    def work(
+        self,
+        at_ps: typing.SupportsInt | typing.SupportsIndex,
+        *,
+        core: typing.SupportsInt | typing.SupportsIndex,
+        kind: str,
+        amount: typing.SupportsInt | typing.SupportsIndex = 1,
+        number: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> None:
+        """
+        Work of a core: message, segment, packet, or copy, whose amount is bytes.
+        """
+    @property
+    def events(self) -> int:
+        """
+        Events so far.
+        """
+    @property
+    def pending_events(self) -> int:
+        """
+        Events of the host that have not come.
+        """
 
 class NetworkRun:
     """

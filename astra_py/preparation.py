@@ -25,7 +25,13 @@ from astra_py.engines.capture import require_capturable
 from astra_py.engines.hook import choose_ways, flows_of, load_hook, source_of
 from astra_py.engines.levels import level_figures
 from astra_py.engines.registry import make_engine
-from astra_py.engines.resolve import control_warnings, engine_options, switch_model, transport_model
+from astra_py.engines.resolve import (
+    control_warnings,
+    engine_options,
+    switch_model,
+    transport_model,
+    transport_notes,
+)
 from astra_py.engines.unseen import unseen_keys
 from astra_py.errors import ConfigError
 from astra_py.formats.scenario_files import file_notes
@@ -159,6 +165,7 @@ class Preparation:
             *self._job.notes,
             *self._file_notes[0],
             *self._unseen,
+            *transport_notes(self.scenario),
             *astra_sim_notes(self.scenario.analytic.mode, self.scenario.platform.link_rate),
             *control_warnings(self.scenario),
             *self._switch_warnings,
@@ -189,6 +196,7 @@ class Preparation:
             *left_out,
             *self._job.warnings,
             *self._file_notes[1],
+            *transport_notes(self.scenario),
             *control_warnings(self.scenario),
             *self._routing_warnings,
             *self._switch_warnings,
@@ -197,13 +205,14 @@ class Preparation:
 
     @property
     def _routing_warnings(self) -> tuple[str, ...]:
-        platform, qps = self.scenario.platform, self.scenario.transport.qps_per_peer
+        platform, qps = self.scenario.platform, self.transport.qps_per_peer
+        key = {"roce": "transport.qps_per_peer", "tcp": "transport.tcp.sockets_per_peer"}[self.scenario.transport.kind]
         warnings = tuple(self.platform.arrays().routing.warnings())
-        if platform.nic_policy == "striped" and qps is not None and qps < platform.nic_count:
+        if platform.nic_policy == "striped" and 0 < qps < platform.nic_count:
             unused = platform.nic_count - qps
             return (
                 *warnings,
-                f"platform.nic_policy = 'striped': with transport.qps_per_peer = {qps}, {unused} of the "
+                f"platform.nic_policy = 'striped': with {key} = {qps}, {unused} of the "
                 f"{platform.nic_count} NICs of each machine carry nothing",
             )
         return warnings

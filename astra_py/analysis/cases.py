@@ -6,12 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from astra_py.api import Run, load, one_collective
+from astra_py.api import Run, one_collective
 from astra_py.config import load_scenario
+from astra_py.config.table import rule_of
+from astra_py.config.transport import TransportConfig
 from astra_py.engines.registry import ENGINES
 from astra_py.errors import ConfigError, did_you_mean
 
@@ -25,6 +27,9 @@ __all__ = ["Case", "Observe", "Variant", "make_cases", "unobserved", "variants_o
 Observe = Callable[[str], AbstractContextManager["Progress | None"]]
 #: A name and the changes that it stands for.
 Variant = tuple[str, tuple[str, ...]]
+
+
+_TRANSPORT = "transport.kind"
 
 
 @contextmanager
@@ -49,6 +54,11 @@ class Case:
     variant: str
     runs: tuple[Run, ...]
 
+    @property
+    def is_followed(self) -> bool:
+        """Whether its frames can be followed: those of packet runs over RoCE can."""
+        return self.engine == "packet" and self.runs[0].scenario.transport.kind == "roce"
+
     def results(self, observe: Observe) -> list[Result]:
         """Run them, one after another."""
         results = []
@@ -59,24 +69,48 @@ class Case:
 
 
 def variants_of(
-    vary: Mapping[str, Sequence[Any]] | None, variants: Mapping[str, Sequence[str]] | None
+    vary: Mapping[str, Sequence[Any]] | None,
+    variants: Mapping[str, Sequence[str]] | None,
+    transports: Sequence[str] | None = None,
 ) -> list[Variant]:
-    """The variants that are asked for: each combination of ``vary``'s values under each of ``variants``.
+    """The variants that are asked for: each combination of ``vary``'s values under each of ``variants`` and transports.
 
     Parameters
     ----------
     vary : values by key, such as ``{"transport.window": ["none", "bdp"]}``.
     variants : names to lists of ``"key.path=value"``, for changes that belong together.
+    transports : kinds of transport, each of which is a variant of its name.
+
+    Raises
+    ------
+    ConfigError : a key has no value, or one of ``transports`` is no kind of transport or does not stand alone.
     """
+    kinds: list[Variant] = [(kind, (f"{_TRANSPORT}={kind}",)) for kind in transports or ()] or [("", ())]
+    if transports is not None:
+        _check_transports(transports, [*(vary or {}), *chain.from_iterable((variants or {}).values())])
     named: list[Variant] = [(name, tuple(changes)) for name, changes in (variants or {"": ()}).items()]
     keys = [[f"{key}={_text(value)}" for value in values] for key, values in (vary or {}).items()]
     if empty := [key for key, values in (vary or {}).items() if not len(values)]:
         raise ConfigError(f"vary: {empty[0]} has no value; allowed: one or more")
     return [
-        (", ".join(filter(None, (name, *changes))), (*first, *changes))
+        (", ".join(filter(None, (kind, name, *changes))), (*chosen, *first, *changes))
+        for kind, chosen in kinds
         for name, first in named
         for changes in product(*keys)
     ]
+
+
+def _check_transports(transports: Sequence[str], changes: Sequence[str]) -> None:
+    if not transports:
+        raise ConfigError("transports: there is none; allowed: one or more")
+    for kind in transports:
+        try:
+            rule_of(TransportConfig.model_fields["kind"]).read(kind)
+        except ValueError as error:
+            raise ConfigError(f"transports: {error}") from None
+    for change in changes:
+        if change.partition("=")[0].strip() == _TRANSPORT:
+            raise ConfigError(f"{change}: it is transports that are compared; allowed: their kinds as transports")
 
 
 def _text(value: Any) -> str:
@@ -91,8 +125,12 @@ def make_cases(
     collective: str | None,
     sizes: Sequence[int],
     group: tuple[int, ...] | None,
+    *,
+    for_all_kinds: bool = False,
 ) -> list[Case]:
     """Make every engine's case of every variant, variant by variant; nothing is run.
+
+    Changes may be for other kinds of transport than their variant's ``for_all_kinds``, and then are put aside in it.
 
     Raises
     ------
@@ -115,10 +153,11 @@ def make_cases(
     for name, changes in variants:
         for engine in engines:
             given = (*overrides, *changes, f"engine={engine}")
+            scenario = load_scenario(source, given, for_all_kinds=for_all_kinds)
             if collective is None:
-                runs: tuple[Run, ...] = (load(source, *given),)
+                scenario.require_work()
+                runs: tuple[Run, ...] = (Run(scenario),)
             else:
-                scenario = load_scenario(source, given)
                 runs = tuple(one_collective(scenario, collective, size, group) for size in sizes)
             cases.append(Case(labels[len(cases)], engine, name, runs))
     return cases

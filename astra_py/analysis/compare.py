@@ -23,6 +23,7 @@ def compare(
     source: str | Path | Mapping[str, Any],
     *overrides: str,
     engines: Sequence[str] = ("packet", "analytic"),
+    transports: Sequence[str] | None = None,
     vary: Mapping[str, Sequence[Any]] | None = None,
     variants: Mapping[str, Sequence[str]] | None = None,
     collective: str | None = None,
@@ -38,7 +39,9 @@ def compare(
     ----------
     source, overrides : the scenario, as :func:`astra_py.load` takes it.
     engines : names of engines; the first one, on the first variant, is what the others are compared with.
-    vary : values by key; every combination is a variant. Transports and algorithms are varied so, too.
+    transports : kinds of transport, such as ``["roce", "tcp"]``, each of them a variant; keys of the scenario, of
+        ``overrides`` and of variants that are of another kind are put aside. Only the scenario's own where None.
+    vary : values by key; every combination is a variant. Presets of transports and algorithms are varied so, too.
     variants : names to lists of ``"key.path=value"``, for changes that belong together.
     collective : a kind, to compare it alone in place of the scenario's workload.
     sizes : of that collective, in bytes; a barrier has none.
@@ -83,5 +86,8 @@ def compare(
             )
     if sizes is not None and not len(sizes):
         raise ConfigError("sizes: there is none; allowed: one or more")
-    cases = make_cases(source, overrides, engines, variants_of(vary, variants), collective, list(sizes or []), group)
+    chosen = variants_of(vary, variants, transports)
+    cases = make_cases(
+        source, overrides, engines, chosen, collective, list(sizes or []), group, for_all_kinds=transports is not None
+    )
     return Comparison(cases, reference, tolerance, observe)

@@ -82,10 +82,12 @@ class Comparison:
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """One row an iteration, a collective, and a phase of one: its time by each column, and the differences.
+        """One row an iteration, its exposed communication, a collective, and a phase of one: its time by each column.
 
         Columns: level, run (of several sizes), job, iteration, name, number (of those of one name), phase, size_bytes;
-        for each label ``<label>_us``, and for all but the first ``<label>_difference``, a share of the first's time.
+        for each label ``<label>_us``, for all but the first ``<label>_difference``, a share of the first's time, and of
+        collectives ``<label>_bottleneck``, what they waited for (see ``bottleneck`` of
+        :attr:`astra_py.Result.collectives`).
         """
         columns = [(case.label, results) for case, results in zip(self.cases, self.results, strict=True)]
         return times_table(columns, None if self._reference is None else (MEASURED, self._reference))
@@ -98,6 +100,11 @@ class Comparison:
     def iterations(self) -> pd.DataFrame:
         """The table's rows of iterations."""
         return self.level("iteration")
+
+    @property
+    def exposed(self) -> pd.DataFrame:
+        """The table's rows of exposed communication, one an iteration that computes: its time less its compute."""
+        return self.level("exposed")
 
     @property
     def collectives(self) -> pd.DataFrame:
@@ -115,7 +122,7 @@ class Comparison:
 
         A log has measured collectives only; the rest of its column is not missed.
         """
-        wanted = self.table[self.table["level"] != "phase"]
+        wanted = self.table[self.table["level"].isin(("iteration", "collective"))]
         if self._reference is not None:
             wanted = wanted[wanted[f"{MEASURED}_us"].notna()]
         if self.tolerance is None:
@@ -135,12 +142,12 @@ class Comparison:
 
     @cached_property
     def _explained(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-        packet = [case for case in self.cases if case.engine == "packet"]
-        if not packet:
-            raise ConfigError("why: no packet run is compared, and the others have no frames to follow")
+        followed = [case for case in self.cases if case.is_followed]
+        if not followed:
+            raise ConfigError("why: no packet run over RoCE is compared, and of the others no frames are followed")
         rows: list[dict[str, Any]] = []
         stretches: list[dict[str, Any]] = []
-        for case in packet:
+        for case in followed:
             for run, each in enumerate(case.runs):
                 with self._observe(f"{case.label}: {each.title}, watched") as progress:
                     explanation = explain(each, progress=progress)
@@ -218,9 +225,9 @@ class Comparison:
         return pd.concat(gaps, ignore_index=True) if gaps else table.iloc[:0][[*key, *columns, "variant"]]
 
     @property
-    def has_packet(self) -> bool:
-        """Whether there is a packet run, whose frames can be followed."""
-        return any(case.engine == "packet" for case in self.cases)
+    def is_explained(self) -> bool:
+        """Whether there is a packet run over RoCE, whose frames can be followed."""
+        return any(case.is_followed for case in self.cases)
 
     @property
     def verdict(self) -> str:
@@ -259,7 +266,7 @@ class Comparison:
 
     def to_json(self, *, has_why: bool = True) -> str:
         """Everything as one JSON object: labels, table, why, queueing, gaps, tolerance, whether all is within it."""
-        is_explained = has_why and self.has_packet
+        is_explained = has_why and self.is_explained
         content = {
             "labels": list(self.labels),
             "table": plain_rows(self.table),
@@ -276,7 +283,7 @@ class Comparison:
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         self.table.to_csv(path / "table.csv", index=False)
-        if has_why and self.has_packet:
+        if has_why and self.is_explained:
             self.why.to_csv(path / "why.csv", index=False)
             self.queueing.to_csv(path / "queueing.csv", index=False)
             self.stretches.to_csv(path / "stretches.csv", index=False)

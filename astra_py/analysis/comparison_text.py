@@ -20,6 +20,14 @@ if TYPE_CHECKING:
 
 __all__ = ["markdown", "plain_rows", "report", "row_names"]
 
+#: What the rows of each level are called together.
+_HEADINGS = {
+    "iteration": "iterations",
+    "exposed": "exposed communication",
+    "collective": "collectives",
+    "phase": "phases",
+}
+
 _Cells = tuple[list[str], list[list[str]]]
 
 
@@ -28,7 +36,7 @@ def report(comparison: Comparison, *, has_why: bool) -> str:
     lines: list[str] = []
     for cells in _levels(comparison).values():
         lines += [*grid(*cells), ""]
-    if has_why and comparison.has_packet:
+    if has_why and comparison.is_explained:
         rows = plain_rows(comparison.why)
         lines += [*grid(*_why_cells(comparison, rows)), ""]
         for row in rows:
@@ -43,8 +51,8 @@ def markdown(comparison: Comparison, *, has_why: bool) -> str:
     """The same as tables of Markdown, with one of queueing by link, and a list of sentences and bars."""
     lines: list[str] = []
     for level, cells in _levels(comparison).items():
-        lines += [f"### {level}s", "", *_markdown_table(*cells), ""]
-    if has_why and comparison.has_packet:
+        lines += [f"### {level}", "", *_markdown_table(*cells), ""]
+    if has_why and comparison.is_explained:
         rows = plain_rows(comparison.why)
         lines += ["### why", "", *_markdown_table(*_why_cells(comparison, rows)), ""]
         for row in rows:
@@ -69,24 +77,35 @@ def _plain(value: Any) -> Any:
 
 
 def _levels(comparison: Comparison) -> dict[str, _Cells]:
-    """The cells of each level that there is something of."""
-    tables = {level: comparison.level(level) for level in LEVELS}
-    return {level: _cells(comparison, table) for level, table in tables.items() if len(table)}
+    """By the heading of each level that there is something of: its cells."""
+    tables = {level: comparison.table[comparison.table["level"] == level] for level in LEVELS}
+    return {_HEADINGS[level]: _cells(comparison, table) for level, table in tables.items() if len(table)}
 
 
 def _cells(comparison: Comparison, table: pd.DataFrame) -> _Cells:
-    first, *others = comparison.labels
-    header = ["what", f"{first} us"]
-    for label in others:
-        header += [f"{label} us", "difference"]
+    others = comparison.labels[1:]
+    header = ["what"]
+    for label in comparison.labels:
+        header += [f"{label} us", *(["difference"] if label in others else [])]
+        header += ["bottleneck"] if _has_bottleneck(table, label) else []
     rows = []
     for row in plain_rows(table):
-        cells = [_title(comparison, row), _figure(row[f"{first}_us"])]
-        for label in others:
-            difference = row[f"{label}_difference"]
-            cells += [_figure(row[f"{label}_us"]), "-" if difference is None else f"{100 * difference:+.2f} %"]
+        cells = [_title(comparison, row)]
+        for label in comparison.labels:
+            cells.append(_figure(row[f"{label}_us"]))
+            if label in others:
+                difference = row[f"{label}_difference"]
+                cells.append("-" if difference is None else f"{100 * difference:+.2f} %")
+            if _has_bottleneck(table, label):
+                cells.append(row[f"{label}_bottleneck"] or "-")
         rows.append(cells)
     return header, rows
+
+
+def _has_bottleneck(table: pd.DataFrame, label: str) -> bool:
+    """Whether any row of ``table`` says what the time of a column went into."""
+    name = f"{label}_bottleneck"
+    return name in table and bool((table[name] != "").any())
 
 
 def row_names(comparison: Comparison) -> list[str]:
@@ -151,7 +170,8 @@ def _title(comparison: Comparison, row: Mapping[str, Any]) -> str:
     run = f"{runs[row['run']].title}: " if len(runs) > 1 else ""
     if not row["name"]:
         job = f"{row['job']}, " if row["job"] else ""
-        return f"{run}{job}iteration {row['iteration']}"
+        what = "exposed in " if row.get("level") == "exposed" else ""
+        return f"{run}{job}{what}iteration {row['iteration']}"
     number = f" #{row['number']}" if row["number"] else ""
     phase = f", {row['phase']}" if row["phase"] else ""
     return f"{run}{row['name']}{number}{phase}, iteration {row['iteration']}"

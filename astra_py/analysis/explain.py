@@ -61,6 +61,12 @@ def explain(run: Run, *, max_records: int | None = None, progress: Progress | No
     """
     if run.scenario.engine != "packet":
         raise ConfigError(f"engine = {run.scenario.engine!r} has no frames to follow; allowed: 'packet'")
+    if run.scenario.transport.kind != "roce":
+        raise ConfigError(
+            f"transport.kind = {run.scenario.transport.kind!r} has no record of what held each segment at its host, "
+            "and no path would be whole; allowed: 'roce', or a comparison of times alone (--no-why); the column "
+            "bottleneck of collectives says what bounds them"
+        )
     first = run.record(watch=Watch(), progress=progress)
     paths = [critical_path(first, instance) for instance in range(len(first.schedule.instance_template))]
     limit = Watch().max_records if max_records is None else max_records

@@ -13,7 +13,7 @@ import numpy as np
 
 from astra_py.errors import ConfigError
 
-__all__ = ["Design", "Grid", "PointList", "multiply", "value_text"]
+__all__ = ["Design", "Grid", "PointList", "multiply", "require_different_keys", "value_text"]
 
 
 class Design(Protocol):
@@ -119,18 +119,22 @@ class PointList:
         return [{key: point[key] for key in self.keys} for point in self.points]
 
 
-def multiply(designs: Sequence[Design]) -> list[dict[str, str]]:
-    """Every combination of a row of each design; the last design varies fastest.
+def require_different_keys(designs: Sequence[Design]) -> None:
+    """Refuse designs of which two vary the same key.
 
     Raises
     ------
-    ConfigError : two designs vary the same key.
+    ConfigError : there are such.
     """
     keys: list[str] = []
     for design in designs:
         if twice := [key for key in design.keys if key in keys]:
             raise ConfigError(f"{twice[0]}: varied twice; allowed: in one of grid, points, latin_hypercube and seeds")
         keys += design.keys
+
+
+def multiply(designs: Sequence[Design]) -> list[dict[str, str]]:
+    """Every combination of a row of each design; the last design varies fastest."""
     return [{key: text for row in rows for key, text in row.items()} for rows in product(*(d.rows() for d in designs))]
 
 

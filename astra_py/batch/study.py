@@ -7,12 +7,13 @@ import copy
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from astra_py.batch.designs import Design, multiply
+from astra_py.api import Run
+from astra_py.batch.designs import Design, multiply, require_different_keys
 from astra_py.batch.point import Point
 from astra_py.config import load_scenario
 from astra_py.config.load import apply_override, place_files, scenario_tree
@@ -46,7 +47,7 @@ class Study:
     def of(
         cls,
         scenario: str | Path | Mapping[str, Any],
-        designs: Iterable[Design],
+        designs: Iterable[Design] = (),
         *,
         overrides: Iterable[str] = (),
         folder: Path | None = None,
@@ -55,14 +56,16 @@ class Study:
 
         Parameters
         ----------
-        scenario : path of a scenario file, or its tables, whose relative paths are from ``folder``.
+        scenario : path of a scenario file, or its tables.
         designs : what is varied.
-        overrides : ``"key.path=value"`` for all points, relative paths from the current folder.
-        folder : for relative paths in ``scenario`` and in values of the designs; the current folder where None.
+        overrides : ``"key.path=value"`` for all points.
+        folder : where relative paths in tables, overrides and values are taken from; the current folder where None. A
+            scenario file's own are from the file's folder.
 
         Raises
         ------
-        ConfigError : the file cannot be read, an override is none, or its key is one that is varied.
+        ConfigError : the file cannot be read, an override is none, its key is one that is varied, or a key is
+            varied twice.
         """
         folder = Path.cwd() if folder is None else folder.resolve()
         if isinstance(scenario, Mapping):
@@ -70,13 +73,27 @@ class Study:
             place_files(tree, folder)
         else:
             title, tree = str(scenario), scenario_tree(Path(scenario).resolve())
-        made = tuple(designs)
+        return cls(title, tree, (), folder).varied(designs, overrides, folder)
+
+    def varied(self, designs: Iterable[Design], overrides: Iterable[str] = (), folder: Path | None = None) -> Study:
+        """The same study with more designs, and with overrides for all points.
+
+        Parameters
+        ----------
+        designs, overrides, folder : as :meth:`of` takes them; ``folder`` is for the overrides alone.
+
+        Raises
+        ------
+        ConfigError : as :meth:`of`.
+        """
+        tree, made = copy.deepcopy(dict(self.tree)), (*self.designs, *designs)
+        require_different_keys(made)
         varied = {key for design in made for key in design.keys}
         for override in overrides:
             if (key := override.partition("=")[0].strip()) in varied:
                 raise ConfigError(f"{override!r}: the sweep varies {key}; allowed: keys that it does not vary")
-            apply_override(tree, override, Path.cwd())
-        return cls(title, tree, made, folder)
+            apply_override(tree, override, Path.cwd() if folder is None else folder)
+        return replace(self, tree=tree, designs=made)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -92,10 +109,11 @@ class Study:
         ConfigError : scenarios of points are not allowed: a line for each problem, with its key and its points.
         """
         points, problems = [], dict[str, list[str]]()
+        built: set[str] = set()
         for index, values in enumerate(multiply(self.designs)):
             try:
                 scenario = self.scenario(Point(index, values, ""))
-                scenario.require_work()
+                _require_possible(scenario, built)
                 points.append(Point(index, values, scenario.digest))
             except AstraPyError as error:
                 problems.setdefault(str(error), []).append(Point(index, values, "").title)
@@ -120,6 +138,22 @@ class Study:
         for key, text in point.values.items():
             apply_override(tree, f"{key}={text}", self.folder)
         return load_scenario(tree)
+
+
+def _require_possible(scenario: Scenario, built: set[str]) -> None:
+    """Refuse a scenario with nothing to do, an algorithm that is none, or a platform that cannot be built.
+
+    Parameters
+    ----------
+    scenario : of a point.
+    built : platforms that are known to be possible; this one is added.
+    """
+    scenario.require_work()
+    run = Run(scenario)
+    _ = run.algorithms
+    if (platform := scenario.platform.model_dump_json()) not in built:
+        _ = run.platform
+        built.add(platform)
 
 
 def _listed(problems: Mapping[str, Sequence[str]]) -> Iterator[str]:

@@ -26,6 +26,7 @@ COMMANDS = {
     "collective": "Time one collective over a range of sizes.",
     "compare": "Compare engines, transports and algorithms, and say why a packet run takes as long as it does.",
     "sensitivity": "Halve and double each figure of a scenario: what moves the result, and what does nothing.",
+    "sweep": "Run a scenario at many points: unattended, resumable, on as many CPUs or machines as there are.",
     "calibrate": "Fit figures of a scenario to an nccl-tests log, and test the fit at sizes that it has not seen.",
     "validate": "Run the validation table: exact recurrences, other simulators, measured machines.",
     "plan": "Shard a DLRM's tables: memory and bytes of each rank, the plan as a table to edit.",

@@ -38,6 +38,13 @@ def compare(
     engines: Annotated[
         str, typer.Option(help="Engines, the first of which the others are compared with.")
     ] = "packet,analytic",
+    transports: Annotated[
+        str | None,
+        typer.Option(
+            help="Kinds of transport to compare, such as roce,tcp; keys of the other kind are put aside.",
+            show_default=False,
+        ),
+    ] = None,
     vary: Annotated[
         list[str] | None,
         typer.Option(
@@ -99,6 +106,7 @@ def compare(
         given[0] if has_file else {},
         *given[int(has_file) :],
         engines=[name.strip() for name in engines.split(",")],
+        transports=None if transports is None else [name.strip() for name in transports.split(",")],
         vary=_varied(vary or []),
         collective=collective,
         sizes=wanted,
@@ -111,7 +119,7 @@ def compare(
         print(f"warning: {log} is of {measured.ranks} GPUs, and the platform has {ranks} ranks", file=sys.stderr)
     for warning in () if is_quiet else comparison.warnings:
         print(f"warning: {warning}", file=sys.stderr)
-    is_why_told = not has_no_why and comparison.has_packet and (form != "csv" or out is not None)
+    is_why_told = not has_no_why and comparison.is_explained and (form != "csv" or out is not None)
     refused = _refusal(comparison) if is_why_told else None
     has_why = is_why_told and refused is None
     _print(comparison, form, has_why=has_why)

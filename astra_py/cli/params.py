@@ -64,7 +64,10 @@ def _facts(row: Parameter) -> list[tuple[str, str]]:
 
 
 def _default(row: Parameter) -> str:
-    return "must be given" if row.default is None else f"default {row.default}"
+    if row.default is None:
+        return "must be given"
+    others = [f"; {default} with transport.kind = {kind!r}" for kind, default in row.by_transport.items()]
+    return f"default {row.default}{''.join(others)}"
 
 
 def _print_text(row: Parameter) -> None:
@@ -81,5 +84,6 @@ def _print_markdown(rows: list[Parameter]) -> None:
     for row in rows:
         allowed = f"{row.allowed}; {row.only}" if row.only else row.allowed
         default = "" if row.default is None else f"`{row.default}`"
+        default += "".join(f"; {kind}: `{other}`" for kind, other in row.by_transport.items())
         cells = [f"`{row.key}`", row.type, row.unit, default, allowed, row.source, ", ".join(row.ns3), row.description]
         print("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")

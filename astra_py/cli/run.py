@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from textwrap import wrap
@@ -59,7 +60,7 @@ def run(
     from astra_py.jobs_alone import job_slowdowns, slowdown_lines
     from astra_py.results.flow_report import flow_rows
     from astra_py.results.rows import collective_rows, iteration_rows, phase_rows, run_row
-    from astra_py.results.store import require_free
+    from astra_py.results.store import require_free, reserved
 
     # a path would take nothing for the current folder
     if out_text == "":
@@ -80,10 +81,11 @@ def run(
     if is_dry:
         _print_estimate(job.estimate(), job.notes, as_json=as_json)
         return
-    with progress(job.title, is_quiet=is_quiet) as tell:
+    place = nullcontext() if out is None else reserved(out, job.digest, overwrite=is_overwritten)
+    with place as save, progress(job.title, is_quiet=is_quiet) as tell:
         result = job.run(progress=tell)
-    if out is not None:
-        result.save(out, overwrite=is_overwritten)
+        if save is not None:
+            save(result)
     slowdowns = job_slowdowns(job, result) if is_alone else []
     if as_json:
         rows = {

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["AllOf", "AnyOf", "Condition", "Requirement"]
+__all__ = ["AllOf", "AnyOf", "Condition", "OfTransport", "Requirement"]
 
 
 class Requirement(ABC):
@@ -25,6 +25,15 @@ class Requirement(ABC):
     @abstractmethod
     def is_met(self, get: Callable[[str], Any]) -> bool:
         """Whether it is met where ``get`` gives the value of a field by its name."""
+
+    @property
+    def refused(self) -> Requirement:
+        """That part of it for which a value is refused, and not only put aside, where it is not met."""
+        return self
+
+    def is_put_aside(self, get: Callable[[str], Any]) -> bool:
+        """Whether a value that is given all the same is kept, told of, and not used."""
+        return False
 
 
 @dataclass(frozen=True)
@@ -73,3 +82,28 @@ class AnyOf(Several):
 
     def is_met(self, get: Callable[[str], Any]) -> bool:  # noqa: D102  (as the base)
         return any(part.is_met(get) for part in self.parts)
+
+
+class OfTransport(Requirement):
+    """A kind of transport that a parameter is of, and what else it needs there.
+
+    A scenario file may describe several kinds of transport and is run with one of them, so that parameters of the
+    others are put aside.
+    """
+
+    fields = ("kind",)
+
+    def __init__(self, kind: str, beside: Requirement | None = None) -> None:
+        self.kind = kind
+        self.beside = beside
+        self.text = f"transport.kind = {kind!r}" + (f" and {beside.text}" if beside else "")
+
+    def is_met(self, get: Callable[[str], Any]) -> bool:  # noqa: D102  (as the base)
+        return not self.is_put_aside(get) and (self.beside is None or self.beside.is_met(get))
+
+    @property
+    def refused(self) -> Requirement:  # noqa: D102  (as the base)
+        return self.beside or self
+
+    def is_put_aside(self, get: Callable[[str], Any]) -> bool:  # noqa: D102  (as the base)
+        return bool(get("kind") != self.kind)

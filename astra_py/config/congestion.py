@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from astra_py.config.condition import Condition, Requirement
+from astra_py.config.condition import Condition, OfTransport, Requirement
 from astra_py.config.rules import Choice, Count, Flag, Number, QuantityRule
 from astra_py.config.table import FieldError, Ns3Attribute, Table, parameter
 from astra_py.units import RATE, SIZE, TIME, parse_time
@@ -41,9 +41,12 @@ _DCTCP = "DCTCP, SIGCOMM 2010"
 _AS_HTSIM = "assumed, as htsim does"
 
 
-def _only(control: str) -> Condition:
-    return Condition(
-        "congestion_control", f"transport.congestion_control = {control!r}", lambda chosen: chosen == control
+def _only(control: str) -> Requirement:
+    return OfTransport(
+        "roce",
+        Condition(
+            "congestion_control", f"transport.congestion_control = {control!r}", lambda chosen: chosen == control
+        ),
     )
 
 

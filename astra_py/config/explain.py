@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 from astra_py.config.table import FieldError, Table, declaration, rule_of
 from astra_py.errors import did_you_mean
 
-__all__ = ["explain", "tables_of"]
+__all__ = ["explain", "table_at", "tables_of"]
 
 
 def tables_of(scenario: type[Table]) -> Iterator[tuple[str, type[Table]]]:
@@ -30,7 +30,7 @@ def explain(error: ValidationError, scenario: type[Table]) -> list[str]:
     return [_explain_one(details, scenario, tables) for details in error.errors()]
 
 
-def _table_at(parts: list[str], scenario: type[Table]) -> type[Table]:
+def table_at(parts: list[str], scenario: type[Table]) -> type[Table]:
     """The innermost table that a place in a scenario is in; of tables by name, one part is the name."""
     table, at = scenario, 0
     while at < len(parts) and parts[at] in table.model_fields:
@@ -47,7 +47,7 @@ def _table_at(parts: list[str], scenario: type[Table]) -> type[Table]:
 
 def _explain_one(details: ErrorDetails, scenario: type[Table], tables: dict[str, type[Table]]) -> str:
     parts = [str(part) for part in details["loc"]]
-    table = _table_at(parts, scenario)
+    table = table_at(parts, scenario)
     key, value = ".".join(parts), details["input"]
     match details["type"]:
         case "extra_forbidden":
@@ -58,7 +58,7 @@ def _explain_one(details: ErrorDetails, scenario: type[Table], tables: dict[str,
         case "value_error":
             problem = details["ctx"]["error"]
             if isinstance(problem, FieldError):
-                return f"{'.'.join([*parts, problem.key])}: {problem}; allowed: {problem.allowed}"
+                return f"{'.'.join([*parts, *filter(None, [problem.key])])}: {problem}; allowed: {problem.allowed}"
             return f"{key}: {problem}; allowed: {rule_of(table.model_fields[parts[-1]]).allowed}"
         case _:
             return f"{key}: {value!r} is not a table; allowed: a table with the keys {_keys(table)}"

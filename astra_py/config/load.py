@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,12 @@ from pydantic import ValidationError
 
 from astra_py.config.explain import explain
 from astra_py.config.scenario import Scenario
+from astra_py.config.transport import CONGESTION_CONTROLS
+from astra_py.config.transport_kinds import transport_kind
 from astra_py.errors import ConfigError
 from astra_py.plugins import FILE
 
-__all__ = ["apply_override", "load_scenario", "place_files", "read_toml", "scenario_tree"]
+__all__ = ["apply_override", "load_scenario", "map_paths", "place_files", "read_toml", "scenario_tree"]
 
 _NS3_DEFAULTS = "ns3.defaults."
 #: Keys that are paths, beside those of workloads.
@@ -29,7 +31,9 @@ _PATHS = (
 )
 
 
-def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[str] = ()) -> Scenario:
+def load_scenario(
+    source: str | Path | Mapping[str, Any], overrides: Sequence[str] = (), *, for_all_kinds: bool = False
+) -> Scenario:
     """Read a scenario.
 
     Parameters
@@ -37,6 +41,8 @@ def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[st
     source : path of a TOML file, or the same tree as a mapping.
     overrides : ``"key.path=value"``; each wins over the file and over those before it. A value is read as TOML, and as
         text where it is not TOML, so that ``platform.link_rate=100Gbps`` needs no quotes.
+    for_all_kinds : whether overrides may be for another kind of transport than the scenario's, and are put aside then
+        as those of its file are: for runs that compare kinds.
 
     Returns
     -------
@@ -48,21 +54,62 @@ def load_scenario(source: str | Path | Mapping[str, Any], overrides: Sequence[st
     Raises
     ------
     ConfigError
-        the file cannot be read or is not TOML, an override is not ``key.path=value``, or any key or value is not
-        allowed: a line for each problem, with its key path, its value and what is allowed.
+        the file cannot be read or is not TOML, an override is not ``key.path=value`` or changes nothing because it is
+        for another kind of transport, or any key or value is not allowed: a line for each problem, with its key path,
+        its value and what is allowed.
     """
     path = None if isinstance(source, Mapping) else Path(source)
     tree = copy.deepcopy(dict(source)) if isinstance(source, Mapping) else scenario_tree(Path(source))
+    own = copy.deepcopy(tree)
     for override in overrides:
         apply_override(tree, override)
+    control = _control_put_aside(own, tree, for_all_kinds=for_all_kinds)
     try:
         scenario = Scenario.model_validate(tree)
     except ValidationError as error:
         raise ConfigError(_listed(path, explain(error, Scenario))) from None
+    scenario._taken_out += control
     if problems := [*_missing_files(scenario), *_missing_flows(scenario)]:
         raise ConfigError(_listed(path, problems))
+    if not for_all_kinds and (useless := list(_useless(scenario, overrides))):
+        raise ConfigError(_listed(None, useless))
     scenario._source_path = path
     return scenario
+
+
+def _control_put_aside(own: Mapping[str, Any], tree: dict[str, Any], *, for_all_kinds: bool) -> tuple[str, ...]:
+    """Take a congestion control out of ``tree`` where it is for another kind of transport than overrides chose.
+
+    Parameters
+    ----------
+    own : the tree without overrides: a kind and a control that stand there together have to fit each other.
+    tree : with them.
+    for_all_kinds : whether the control may be an override, too.
+    """
+    table, before = tree.get("transport"), own.get("transport", {})
+    if not isinstance(table, dict) or not isinstance(before, Mapping):
+        return ()
+    kind, control = transport_kind(tree, Scenario), table.get("congestion_control")
+    is_chosen = kind != transport_kind(own, Scenario) and control == before.get("congestion_control")
+    is_of_another = control not in CONGESTION_CONTROLS[kind] and any(
+        control in names for names in CONGESTION_CONTROLS.values()
+    )
+    if not is_of_another or not (is_chosen or for_all_kinds):
+        return ()
+    del table["congestion_control"]
+    return ("transport.congestion_control",)
+
+
+def _useless(scenario: Scenario, overrides: Sequence[str]) -> Iterator[str]:
+    """A line for each override of a key that is put aside."""
+    for override in overrides:
+        key = override.partition("=")[0].strip()
+        for put_aside in scenario.put_aside:
+            if put_aside == key or put_aside.startswith(f"{key}."):
+                yield (
+                    f"{override!r} changes nothing: {put_aside} is for another kind of transport, and transport.kind = "
+                    f"{scenario.transport.kind!r}; allowed: keys of that kind, or this one in the scenario's file"
+                )
 
 
 def scenario_tree(path: Path) -> dict[str, Any]:
@@ -112,17 +159,34 @@ def _missing_flows(scenario: Scenario) -> Iterator[str]:
 
 def place_files(tree: dict[str, Any], folder: Path) -> None:
     """Take relative paths of a scenario file from its own folder."""
+    map_paths(tree, lambda path: str(folder / path))
+
+
+def map_paths(tree: dict[str, Any], place: Callable[[str], str]) -> None:
+    """Put ``place(path)`` where a scenario's tables name a path; it may end in ``:NAME``, which is a part of the file.
+
+    Parameters
+    ----------
+    tree : tables of a scenario, changed in place.
+    place : from a path as it stands there, without ``file:``, to another.
+    """
     tables = [(tree.get(table), key) for table, key in _PATHS]
     workloads = [tree.get("workload"), *(job.get("workload") for job in _tables_in(tree.get("jobs")))]
     tables += [(workload, key) for workload in workloads for key in ("file", "plan", "comm_groups")]
     tables += [(background, "file") for background in _tables_in(tree.get("background"))]
     for values, key in tables:
         if isinstance(values, dict) and isinstance(values.get(key), str) and values[key].strip() not in ("", "none"):
-            values[key] = str(folder / values[key])
-    for values in [*_tables_in(tree), *_tables_in(tree.get("background"))]:
-        for key, value in values.items():
-            if isinstance(value, str) and value.startswith(FILE) and value != FILE:
-                values[key] = f"{FILE}{folder / value.removeprefix(FILE)}"
+            values[key] = place(values[key])
+    _map_named(tree, place)
+
+
+def _map_named(table: dict[str, Any], place: Callable[[str], str]) -> None:
+    """As :func:`map_paths`, values ``file:PATH`` of all tables."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            _map_named(value, place)
+        elif isinstance(value, str) and value.startswith(FILE) and value != FILE:
+            table[key] = f"{FILE}{place(value.removeprefix(FILE))}"
 
 
 def _tables_in(values: Any) -> list[dict[str, Any]]:

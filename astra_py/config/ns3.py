@@ -20,7 +20,7 @@ class AttributesRule(Rule):
     """A table of full ns-3 attribute names and values; numbers and booleans become ns-3's text for them."""
 
     type_name = "table"
-    allowed = 'a table of names such as "ns3::TcpSocket::SegmentSize" and values as ns-3\'s text'
+    allowed = 'a table of names such as "ns3::TcpSocket::ConnCount" and values as ns-3\'s text'
 
     def read(self, value: Any) -> dict[str, str]:
         if not isinstance(value, Mapping):

@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic_core import PydanticUndefined
 
-from astra_py.config.explain import tables_of
+from astra_py.config.explain import table_at, tables_of
+from astra_py.config.rules import Rule
 from astra_py.config.scenario import Scenario
-from astra_py.config.table import declaration, rule_of
+from astra_py.config.table import OfTransport, declaration, rule_of
 
-__all__ = ["Parameter", "parameter_table"]
+__all__ = ["Parameter", "parameter_table", "rule_at"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,8 +27,10 @@ class Parameter:
     type : kind of value: size, rate, time, integer, number, name, text or table.
     unit : unit that the value is held in inside the package; empty for a pure number or a name.
     default : as it is written in a scenario file; None where one must be given.
+    by_transport : other defaults, by the ``transport.kind`` that brings them.
     allowed : what the value may be.
-    only : when the parameter means something, or empty; setting it otherwise is an error.
+    only : when the parameter means something, or empty; setting it otherwise is an error, but for keys of another
+        ``transport.kind``, which are named and not used.
     source : where the default comes from, ``"assumed"`` where nothing can be cited; empty for a choice.
     ns3 : full names of the ns-3 attributes that it becomes.
     description : what it is.
@@ -36,6 +40,7 @@ class Parameter:
     type: str
     unit: str
     default: Any
+    by_transport: Mapping[str, Any]
     allowed: str
     only: str
     source: str
@@ -53,12 +58,15 @@ def parameter_table() -> list[Parameter]:
             if made is None:
                 continue
             rule, only = rule_of(info), made.only or table.only
+            if isinstance(table.only, OfTransport) and made.only is not None:
+                only = OfTransport(table.only.kind, made.only)
             found.append(
                 Parameter(
                     key=table.key_path(name),
                     type=rule.type_name,
                     unit=rule.unit,
                     default=None if info.default is PydanticUndefined else info.default,
+                    by_transport=made.by_transport,
                     allowed=rule.allowed,
                     only=only.text if only else "",
                     source=made.source,
@@ -67,3 +75,10 @@ def parameter_table() -> list[Parameter]:
                 )
             )
     return found
+
+
+def rule_at(key: str) -> Rule | None:
+    """The rule of the parameter at a key path, of jobs and background too; None where there is none."""
+    parts = key.split(".")
+    info = table_at(parts, Scenario).model_fields.get(parts[-1])
+    return None if info is None or declaration(info) is None else rule_of(info)

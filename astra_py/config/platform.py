@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import model_validator
 
 from astra_py.config.platform_fields import MOST_RANKS, NODES_PER_GROUP, RANKS_PER_LEAF, PlatformFields
-from astra_py.config.platform_kinds import FILE, FORWARDING, LEAVES, MACHINES, NICS, RAILS, are_nics_nodes
+from astra_py.config.platform_kinds import FILE, FORWARDING, LEAVES, MACHINES, NICS, RAILS, SERVERS, are_nics_nodes
 from astra_py.config.platform_presets import with_preset
 from astra_py.config.table import FieldError
 from astra_py.hardware import accelerator
@@ -93,6 +93,8 @@ class PlatformConfig(PlatformFields):
             return self.ranks_per_leaf
         if self.kind == "fat_tree":
             return self.switch_ports // 2
+        if self.kind == SERVERS:
+            return self.ranks
         return self.accelerators_per_node if self.has_machines else RANKS_PER_LEAF
 
     @property
@@ -118,7 +120,9 @@ class PlatformConfig(PlatformFields):
 
     @property
     def spine_count(self) -> int:
-        """Spine switches, in a fat tree those of a pod, whichever key says so."""
+        """Spine switches, in a fat tree those of a pod, whichever key says so; servers on one switch have none."""
+        if self._is_one_switch:
+            return 0
         return self.spines or round(self._exact_spines(self.oversubscription or 1.0))
 
     @property
@@ -135,6 +139,11 @@ class PlatformConfig(PlatformFields):
     def core_count(self) -> int:
         """Core switches of a fat tree."""
         return self.cores or self.spine_count * self.pod_leaves
+
+    @property
+    def _is_one_switch(self) -> bool:
+        """Whether all servers are on one switch, with none above it."""
+        return self.kind == SERVERS and self.leaf_count == 1
 
     def _exact_spines(self, ratio: float) -> float:
         return self.leaf_ports * self.link_rate / (ratio * self.fabric_link_rate)
@@ -181,6 +190,13 @@ class PlatformConfig(PlatformFields):
                 f"at most {self.accelerators_per_node}; or platform.nic_policy = 'hash' or 'striped'",
             )
 
+        if self.kind == SERVERS and self.nic_policy == "pxn":
+            raise FieldError(
+                "nic_policy",
+                f"'pxn' sends over NVLink, of which platform.kind = {SERVERS!r} has none",
+                "'own' or 'hash' or 'striped'",
+            )
+
     def _check_leaves(self) -> None:
         if self.has_machines and self.kind not in RAILS and self.leaf_ranks % self.accelerators_per_node:
             whole = math.ceil(self.leaf_ranks / self.accelerators_per_node) * self.accelerators_per_node
@@ -189,7 +205,15 @@ class PlatformConfig(PlatformFields):
                 f"{self.ranks_per_leaf} divides a machine of {self.accelerators_per_node} accelerators",
                 f"a multiple of platform.accelerators_per_node, such as {whole}, or 'auto'",
             )
-        if self.oversubscription is not None or self.spines is None:
+        if self._is_one_switch:
+            for key in ("spines", "oversubscription", "fabric_rate"):
+                if getattr(self, key) is not None:
+                    raise FieldError(
+                        key,
+                        f"{self.text(key)!r} would mean nothing: all {self.nodes} servers are on one switch",
+                        "'auto', or fewer platform.ranks_per_leaf",
+                    )
+        elif self.oversubscription is not None or self.spines is None:
             self._check_oversubscription(self.oversubscription or 1.0)
 
     def _check_oversubscription(self, ratio: float) -> None:

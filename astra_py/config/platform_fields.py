@@ -63,7 +63,8 @@ class PlatformFields(Table):
         "each has one link to every spine switch; in a fat tree of three tiers; or in machines whose accelerators a "
         "scale-up switch joins, with NICs on such leaves ('zionex'), behind a host with a NIC each ('zion'), on a "
         "leaf for each rail below spines ('rail_optimized', and with their makers' figures 'dgx_a100', 'dgx_h100'), "
-        "or on a switch for each rail without spines ('rail_only'); or what platform.file says ('file').",
+        "or on a switch for each rail without spines ('rail_only'); or in servers with nothing but PCIe inside, whose "
+        "accelerators share NICs ('pcie_servers'); or what platform.file says ('file').",
     )
     file: Annotated[str | None, PathRule("the path of a platform file")] = parameter(
         None,
@@ -107,8 +108,8 @@ class PlatformFields(Table):
         "own",
         "Which NIC of its machine a flow takes. 'own': accelerator i the NIC floor(i x NICs / accelerators). 'hash': "
         "by the hash of routing. 'striped': queue pair number modulo the NICs. 'pxn': over NVLink to the accelerator "
-        "that owns the NIC of the destination's rail, and that NIC, as NCCL's PXN. With 'hash' and 'striped' all "
-        "accelerators reach all NICs over their machine's PCIe.",
+        "that owns the NIC of the destination's rail, and that NIC, as NCCL's PXN; not of 'pcie_servers', which have "
+        "no NVLink. With 'hash' and 'striped' all accelerators reach all NICs over their machine's PCIe.",
         only=_ONLY_NICS,
     )
     accelerator: Annotated[str, Choice(*accelerators())] = parameter(
@@ -158,8 +159,8 @@ class PlatformFields(Table):
     ranks_per_leaf: Annotated[int | None, Count(least=1, most=MOST_RANKS, words={"auto": None})] = parameter(
         "auto",
         "Ranks, each with its NIC, on a leaf switch; whole machines where there are some. The last leaf holds what "
-        "is left and may be partly filled. 'auto': one machine, half of platform.ports in a fat tree, or "
-        f"{RANKS_PER_LEAF}.",
+        "is left and may be partly filled. 'auto': one machine, all 'pcie_servers', half of platform.ports in a fat "
+        f"tree, or {RANKS_PER_LEAF}.",
         source="8 accelerators per node as in Neo, ISCA 2022",
         only=only_kinds(*WHOLE_LEAVES),
     )

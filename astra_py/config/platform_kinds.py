@@ -17,6 +17,8 @@ __all__ = [
     "MACHINES",
     "NICS",
     "RAILS",
+    "SCALE_UP",
+    "SERVERS",
     "WHOLE_LEAVES",
     "are_nics_nodes",
     "only_kinds",
@@ -24,14 +26,18 @@ __all__ = [
 
 #: Machines on a leaf switch for each rail, below spines.
 RAILS = ("rail_optimized", "dgx_a100", "dgx_h100")
+#: Machines without a scale-up network: PCIe is all that is in them.
+SERVERS = "pcie_servers"
+#: Machines with a scale-up network.
+SCALE_UP = ("zion", "zionex", "rail_only", *RAILS)
 #: Accelerators in machines.
-MACHINES = ("zion", "zionex", "rail_only", *RAILS)
+MACHINES = (*SCALE_UP, SERVERS)
 #: Machines that may have another number of NICs than of accelerators.
-NICS = ("zionex", "rail_only", *RAILS)
+NICS = ("zionex", "rail_only", *RAILS, SERVERS)
 #: Leaves below spines.
-LEAVES = ("leaf_spine", "fat_tree", "zion", "zionex", *RAILS)
+LEAVES = ("leaf_spine", "fat_tree", "zion", "zionex", *RAILS, SERVERS)
 #: Leaves that hold whole machines, or ranks without machines.
-WHOLE_LEAVES = ("leaf_spine", "fat_tree", "zion", "zionex")
+WHOLE_LEAVES = ("leaf_spine", "fat_tree", "zion", "zionex", SERVERS)
 #: Accelerators linked to each other.
 DIRECT = ("ring", "torus", "fully_connected")
 #: Accelerators that have to forward.
@@ -56,4 +62,4 @@ def only_kinds(*kinds: str) -> Condition:
 def are_nics_nodes(kind: str, nics_per_node: int | None, accelerators_per_node: int, nic_policy: str) -> bool:
     """Whether NICs are nodes of their own behind PCIe, and not part of their accelerators."""
     is_one_each = nics_per_node in (None, accelerators_per_node) and nic_policy in ("own", "pxn")
-    return kind in NICS and not is_one_each
+    return kind == SERVERS or (kind in NICS and not is_one_each)

@@ -9,9 +9,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from astra_py.config.table import Table, rule_of
+from astra_py.config.table import Table
 
-__all__ = ["apply_preset", "presets", "put_under", "transport_presets"]
+__all__ = ["apply_preset", "preset_transport", "presets", "put_under", "transport_presets"]
+
+#: Tables of a scenario that may name a preset of their kind.
+_TABLES_WITH_PRESETS = ("transport", "system", "host")
 
 
 def transport_presets() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
@@ -19,21 +22,34 @@ def transport_presets() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
     return presets("transport")
 
 
+def preset_transport(name: str) -> str | None:
+    """The kind of transport that a transport preset is of; None where it is of any, or there is no such preset."""
+    kind: str | None = transport_presets().get(name, {}).get("transport", {}).get("kind")
+    return kind
+
+
 @cache
 def presets(kind: str) -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
-    """Return the presets that ship with the package for ``transport.preset`` or ``system.preset``, by ``kind``."""
+    """Return the presets that ship with the package for ``[transport]``, ``[system]`` and the like, by ``kind``."""
     folder = files("astra_py.config") / "presets" / kind
     found = {entry.name: entry for entry in folder.iterdir() if entry.name.endswith(".toml")}
     return {name.removesuffix(".toml"): tomllib.loads(found[name].read_text("utf-8")) for name in sorted(found)}
 
 
-def apply_preset(given: Mapping[str, Any], scenario: type[Table]) -> Mapping[str, Any]:
-    """Put the values of the presets that are named under those given; what means nothing beside them stays away."""
-    for kind in ("transport", "system"):
+def apply_preset(given: Mapping[str, Any], scenario: type[Table], transport: str) -> Mapping[str, Any]:
+    """Put the values of the presets that are named under those given; what means nothing beside them stays away.
+
+    Parameters
+    ----------
+    transport : the kind of transport that is run; presets of another one change nothing.
+    """
+    for kind in _TABLES_WITH_PRESETS:
         table = given.get(kind, {})
         name = table.get("preset") if isinstance(table, Mapping) else None
         preset = presets(kind).get(name, {}) if isinstance(name, str) else {}
-        given = {**given, **put_under(given, preset, scenario)}
+        of = {"transport": preset_transport(str(name)), "host": "tcp"}.get(kind)
+        if of in (None, transport):
+            given = {**given, **put_under(given, preset, scenario)}
     return given
 
 
@@ -41,7 +57,7 @@ def put_under(given: Mapping[str, Any], preset: Mapping[str, Any], table: type[T
     """The keys of a table that ``preset`` has, each as given where it is, without those that then mean nothing."""
     both = {**preset, **given}
     for name, requirement in table.conditions().items():
-        if name in preset and name not in given and not requirement.is_met(lambda field: _read(table, both, field)):
+        if name in preset and name not in given and not requirement.is_met(table.reader(both)):
             del both[name]
     merged = {}
     for name in preset.keys() & both.keys():
@@ -51,12 +67,3 @@ def put_under(given: Mapping[str, Any], preset: Mapping[str, Any], table: type[T
         else:
             merged[name] = both[name]
     return merged
-
-
-def _read(table: type[Table], values: Mapping[str, Any], field: str) -> Any:
-    """What a table holds of a field; its default where the value given is none that it allows."""
-    rule, default = rule_of(table.model_fields[field]), table.model_fields[field].default
-    try:
-        return rule.read(values.get(field, default))
-    except ValueError:
-        return rule.read(default)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, ClassVar
 
 from astra_py.config.condition import Requirement
-from astra_py.config.platform_kinds import MACHINES, are_nics_nodes, only_kinds
+from astra_py.config.platform_kinds import SCALE_UP, are_nics_nodes, only_kinds
 from astra_py.config.platform_rules import Rates
 from astra_py.config.rules import Number, QuantityRule
 from astra_py.config.table import FieldError, Table, parameter
@@ -28,7 +28,7 @@ class ScaleUpConfig(Table):
     """Links between an accelerator and its machine's scale-up switches: NVLink to NVSwitch, or the like."""
 
     key: ClassVar[str] = "platform.scale_up"
-    only: ClassVar[Requirement | None] = only_kinds(*MACHINES)
+    only: ClassVar[Requirement | None] = only_kinds(*SCALE_UP)
 
     rate: Annotated[int | None, QuantityRule(RATE, least=1, words={"auto": None})] = parameter(
         "auto",
@@ -65,8 +65,8 @@ class _HasPcie(Requirement):
     """Whether anything is behind PCIe: hosts, or NICs that are no part of their accelerators."""
 
     text = (
-        "platform.kind = 'zion', or NICs behind PCIe: platform.nics_per_node other than accelerators_per_node, or "
-        "platform.nic_policy = 'hash' or 'striped'"
+        "platform.kind = 'zion' or 'pcie_servers', or NICs behind PCIe: platform.nics_per_node other than "
+        "accelerators_per_node, or platform.nic_policy = 'hash' or 'striped'"
     )
     fields = ("kind", "nics_per_node", "nic_policy")
 

@@ -11,10 +11,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import Field, ModelWrapValidatorHandler, PrivateAttr, model_validator
 
 from astra_py.config.background import BackgroundConfig
 from astra_py.config.collective import CollectiveConfig
+from astra_py.config.host import HostConfig
 from astra_py.config.jobs import JobConfig
 from astra_py.config.ns3 import Ns3Config, apply_ns3_defaults
 from astra_py.config.pcap import PcapConfig
@@ -26,6 +27,7 @@ from astra_py.config.switch import SwitchConfig
 from astra_py.config.system import SystemConfig
 from astra_py.config.table import FieldError, Table, parameter
 from astra_py.config.transport import TransportConfig
+from astra_py.config.transport_kinds import apply_transport_defaults, transport_kind
 from astra_py.config.workload import WorkloadConfig
 from astra_py.errors import ConfigError, did_you_mean
 from astra_py.plugins import FILE, file_of
@@ -42,6 +44,8 @@ _LONGEST_PACKET = parse_time("100s")
 _PS_PER_S = 10**12
 #: Line bytes of a RoCE data packet's headers where transport.header_size = 'roce', those of a first packet.
 _ROCE_HEADERS = 98
+#: Line bytes of an Ethernet frame beside its IP packet (IEEE 802.3).
+_FRAMING = 38
 
 
 class LimitsConfig(Table):
@@ -82,6 +86,7 @@ class Scenario(Table):
     platform: PlatformConfig = PlatformConfig()
     switch: SwitchConfig = SwitchConfig()
     transport: TransportConfig = TransportConfig()
+    host: HostConfig = HostConfig()
     collective: CollectiveConfig = CollectiveConfig()
     system: SystemConfig = SystemConfig()
     workload: WorkloadConfig | None = None
@@ -94,25 +99,38 @@ class Scenario(Table):
 
     _source_path: Path | None = PrivateAttr(None)
     _job_ranks: tuple[int, ...] | None = PrivateAttr(None)
+    _taken_out: tuple[str, ...] = PrivateAttr(())
 
-    @model_validator(mode="before")
+    @model_validator(mode="wrap")
     @classmethod
-    def _apply_what_stands_elsewhere(cls, given: Any) -> Any:
+    def _apply_what_stands_elsewhere(cls, given: Any, read: ModelWrapValidatorHandler[Scenario]) -> Scenario:
         if not isinstance(given, Mapping):
-            return given
-        return apply_preset(apply_settings_files(apply_ns3_defaults(given, cls), cls), cls)
+            return read(given)
+        given = apply_ns3_defaults(given, cls)
+        kind = transport_kind(given, cls)
+        given = apply_preset(apply_settings_files(given, cls, kind), cls, kind)
+        given, taken_out = apply_transport_defaults(given, cls, kind)
+        scenario = read(given)
+        scenario._taken_out = taken_out
+        return scenario
+
+    @property
+    def kind(self) -> str:
+        """The kind of transport, by which tables mean something or are put aside."""
+        return self.transport.kind
+
+    @property
+    def put_aside(self) -> tuple[str, ...]:  # noqa: D102  (as the base)
+        return (*super().put_aside, *self._taken_out)
 
     def check(self) -> None:  # noqa: D102  (as the base)
-        line_bytes = self.transport.payload + (
-            _ROCE_HEADERS if self.transport.header_size is None else self.transport.header_size
-        )
+        line_bytes, packet = self._packet
         slowest_bps = -(-8 * line_bytes * _PS_PER_S // _LONGEST_PACKET)
         if self.platform.kind != "file" and self.platform.link_rate < slowest_bps:
             raise FieldError(
                 "platform.link_rate",
                 f"{self.platform.text('link_rate')!r} takes {8 * line_bytes / self.platform.link_rate:,.0f} s for one "
-                f"packet of transport.payload = {self.transport.text('payload')!r} and its headers, and simulated time "
-                "ends after 13 days",
+                f"packet of {packet} and its headers, and simulated time ends after 13 days",
                 f"at least {format_rate(slowest_bps)}, {format_time(_LONGEST_PACKET)} a packet",
             )
 
@@ -132,6 +150,15 @@ class Scenario(Table):
         if self.pcap.ports:
             self._check_captured()
         self._check_jobs()
+
+    @property
+    def _packet(self) -> tuple[int, str]:
+        """Line bytes of the largest packet, and the key that says so."""
+        transport = self.transport
+        if transport.kind == "tcp":
+            return transport.tcp.mtu + _FRAMING, f"transport.tcp.mtu = {transport.tcp.text('mtu')!r}"
+        headers = _ROCE_HEADERS if transport.header_size is None else transport.header_size
+        return transport.payload + headers, f"transport.payload = {transport.text('payload')!r}"
 
     def _check_jobs(self) -> None:
         """Refuse names that tables could not tell apart, jobs without a workload, and a workload without a job."""
@@ -165,7 +192,7 @@ class Scenario(Table):
                 f"{given!r} would mean nothing with engine = {self.engine!r}",
                 "only with engine = 'packet'",
             )
-        for key in ("header_size", "ack_size"):
+        for key in ("header_size", "ack_size") if transport.kind == "roce" else ():
             if getattr(transport, key) is not None:
                 raise FieldError(
                     "pcap.ports",
@@ -265,7 +292,10 @@ class Scenario(Table):
         return self.workload
 
     def resolved(self) -> dict[str, Any]:
-        """Return plain JSON values, every key that means something given; they load to an equal scenario."""
+        """Return plain JSON values, every key that means something given; they load to a scenario of the same digest.
+
+        Where nothing was put aside, they load to an equal scenario.
+        """
         tables = self.model_dump(mode="json").items()
         return {key: _without_none(value) for key, value in tables if value is not None and value != {}}
 

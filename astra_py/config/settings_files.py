@@ -27,14 +27,20 @@ def register_settings_reader(table: str, reader: SettingsReader) -> None:
     _readers.add(table, reader)
 
 
-def apply_settings_files(given: Mapping[str, Any], scenario: type[Table]) -> Mapping[str, Any]:
+def apply_settings_files(given: Mapping[str, Any], scenario: type[Table], transport: str) -> Mapping[str, Any]:
     """Put the settings of files that are named under those given; what means nothing beside them stays away.
+
+    Parameters
+    ----------
+    transport : the kind of transport that is run; files of another one change nothing.
 
     Raises
     ------
     WorkloadError, TopologyError : a file is not understood.
     """
     for table in TABLES_WITH_FILES:
+        if table == "transport" and transport != "roce":
+            continue
         values = given.get(table)
         name = values.get("file") if isinstance(values, Mapping) else None
         if isinstance(name, str) and name != "none" and name.strip():

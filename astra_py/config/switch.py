@@ -106,8 +106,10 @@ class SwitchConfig(Table):
     )
     pfc: Annotated[bool, Flag()] = parameter(
         True,
-        "Whether priority flow control (IEEE 802.1Qbb) keeps the lossless classes from dropping.",
+        "Whether priority flow control (IEEE 802.1Qbb) keeps the lossless classes from dropping. TCP is made for "
+        "fabrics that drop; with its default, keys of lossless classes are named and not used.",
         ns3=_attribute("Pfc"),
+        by_transport={"tcp": False},
     )
     lossless: Annotated[tuple[int, ...], PrioritySetRule()] = parameter(
         "all",

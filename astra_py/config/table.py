@@ -12,17 +12,27 @@ The default is written as it would be in a file and read by the same rule.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 from pydantic.fields import FieldInfo
 
-from astra_py.config.condition import Condition, Requirement
+from astra_py.config.condition import Condition, OfTransport, Requirement
 from astra_py.config.rules import Rule
 
-__all__ = ["Condition", "Declaration", "FieldError", "Ns3Attribute", "Table", "declaration", "parameter", "rule_of"]
+__all__ = [
+    "Condition",
+    "Declaration",
+    "FieldError",
+    "Ns3Attribute",
+    "OfTransport",
+    "Table",
+    "declaration",
+    "parameter",
+    "rule_of",
+]
 
 
 class FieldError(ValueError):
@@ -30,7 +40,7 @@ class FieldError(ValueError):
 
     Parameters
     ----------
-    key : the field, relative to the table that raises it.
+    key : the field, relative to the table that raises it; empty where the field's own validator does.
     message : what is wrong, starting with the value.
     allowed : what is allowed instead.
     """
@@ -68,6 +78,7 @@ class Declaration:
     source: str
     only: Requirement | None
     ns3: Ns3Attribute | None
+    by_transport: Mapping[str, Any]
 
 
 def parameter(
@@ -77,6 +88,7 @@ def parameter(
     source: str = "",
     only: Requirement | None = None,
     ns3: Ns3Attribute | None = None,
+    by_transport: Mapping[str, Any] | None = None,
 ) -> Any:
     """Declare a parameter.
 
@@ -85,10 +97,11 @@ def parameter(
     default : as it is written in a scenario file; ``...`` where one must be given.
     description : one sentence or two.
     source : where the default comes from, ``"assumed"`` where nothing can be cited; empty for a mere choice.
-    only : when the parameter means something; setting it otherwise is an error.
+    only : when the parameter means something; setting it otherwise is an error, but for another kind of transport.
     ns3 : the ns-3 attributes that it becomes.
+    by_transport : other defaults, as ``default``, for kinds of transport.
     """
-    extra: dict[str, Any] = {"declaration": Declaration(source, only, ns3)}
+    extra: dict[str, Any] = {"declaration": Declaration(source, only, ns3, by_transport or {})}
     return Field(default, description=description, json_schema_extra=extra)
 
 
@@ -133,6 +146,22 @@ class Table(BaseModel):
         found = {name: _condition(info) for name, info in cls.model_fields.items()}
         return {name: condition for name, condition in found.items() if condition is not None}
 
+    @classmethod
+    def reader(cls, values: Mapping[str, Any]) -> Callable[[str], Any]:
+        """What the table would hold of a field, by its name, where ``values`` are given; else its default.
+
+        So it is, too, where the value given is none that the field allows.
+        """
+
+        def read(field: str) -> Any:
+            rule, default = rule_of(cls.model_fields[field]), cls.model_fields[field].default
+            try:
+                return rule.read(values.get(field, default))
+            except ValueError:
+                return rule.read(default)
+
+        return read
+
     def is_met(self, requirement: Requirement) -> bool:
         """Whether a requirement on fields of this table is met."""
         return requirement.is_met(lambda name: getattr(self, name))
@@ -144,10 +173,28 @@ class Table(BaseModel):
             return {name: value.text(name) for name in sorted(value.model_fields_set)}
         return rule_of(type(self).model_fields[field]).write(value)
 
+    @property
+    def put_aside(self) -> tuple[str, ...]:
+        """Key paths of what was given in this table, or tables in it, for another kind of transport than is run."""
+        conditions, found = self.conditions(), list[str]()
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            if name in conditions and conditions[name].is_put_aside(lambda field: getattr(self, field)):
+                inside = sorted(value.model_fields_set) if isinstance(value, Table) else []
+                found += [value.key_path(field) for field in inside]
+                if name in self.model_fields_set and not isinstance(value, Table):
+                    found.append(self.key_path(name))
+            elif isinstance(value, Table):
+                found += value.put_aside
+        return tuple(found)
+
     @model_validator(mode="after")
     def _check_all(self) -> Table:
-        for name, condition in self.conditions().items():
-            if name in self.model_fields_set and not self.is_met(condition):
+        for name, requirement in self.conditions().items():
+            if name not in self.model_fields_set or requirement.is_put_aside(lambda field: getattr(self, field)):
+                continue
+            condition = requirement.refused
+            if not self.is_met(condition):
                 at = ", ".join(f"{self.key_path(field)} = {self.text(field)!r}" for field in condition.fields)
                 raise FieldError(
                     name, f"{self.text(name)!r} would mean nothing with {at}", f"only with {condition.text}"

@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
+from pydantic import ValidationInfo, field_validator
+
 from astra_py.config.congestion import (
     CONGESTION_TABLES,
     DcqcnConfig,
@@ -14,24 +16,36 @@ from astra_py.config.congestion import (
     SwiftConfig,
     TimelyConfig,
 )
-from astra_py.config.presets import transport_presets
+from astra_py.config.presets import preset_transport, transport_presets
 from astra_py.config.rules import Choice, Count, FileRule, QuantityRule, Rule
-from astra_py.config.table import Condition, FieldError, Ns3Attribute, Table, parameter
+from astra_py.config.table import Condition, FieldError, Ns3Attribute, OfTransport, Table, parameter
+from astra_py.config.tcp import TCP_VARIANTS, TcpConfig
 from astra_py.errors import did_you_mean
 from astra_py.units import SIZE, TIME, format_size, parse_time
 
-__all__ = ["Ack", "TransportConfig"]
+__all__ = ["CONGESTION_CONTROLS", "Ack", "TransportConfig"]
+
+#: Names of the congestion controls of each kind of transport.
+CONGESTION_CONTROLS = {"roce": ("none", *CONGESTION_TABLES), "tcp": tuple(TCP_VARIANTS)}
+_CONTROLS = tuple(CONGESTION_CONTROLS.items())
 
 _MOST_ACK_EVERY = 65_535
 _LONGEST_LATENCY = parse_time("100s")
 
-_ONLY_ACK_FRAMES = Condition("ack", "transport.ack other than 'out_of_band'", lambda ack: ack.policy != "out_of_band")
-_ONLY_CONTROLLED = Condition(
-    "congestion_control", "transport.congestion_control other than 'none'", lambda name: name != "none"
+_ROCE = OfTransport("roce")
+_ONLY_ACK_FRAMES = OfTransport(
+    "roce", Condition("ack", "transport.ack other than 'out_of_band'", lambda ack: ack.policy != "out_of_band")
 )
-_ONLY_DCQCN = Condition("congestion_control", "transport.congestion_control = 'dcqcn'", lambda name: name == "dcqcn")
-_ONLY_SEVERAL_QPS = Condition(
-    "qps_per_peer", "transport.qps_per_peer above 1", lambda count: count is not None and count > 1
+_ONLY_CONTROLLED = OfTransport(
+    "roce",
+    Condition("congestion_control", "transport.congestion_control other than 'none'", lambda name: name != "none"),
+)
+_ONLY_DCQCN = OfTransport(
+    "roce", Condition("congestion_control", "transport.congestion_control = 'dcqcn'", lambda name: name == "dcqcn")
+)
+_ONLY_SEVERAL_QPS = OfTransport(
+    "roce",
+    Condition("qps_per_peer", "transport.qps_per_peer above 1", lambda count: count is not None and count > 1),
 )
 
 
@@ -83,25 +97,45 @@ class PresetRule(Rule):
         return Choice(*transport_presets()).read(value)
 
 
+class ControlRule(Rule):
+    """The name of a congestion control; which are allowed depends on ``transport.kind``."""
+
+    type_name = "name"
+
+    @property
+    def allowed(self) -> str:
+        return "; ".join(f"with transport.kind = {kind!r} {Choice(*names).allowed}" for kind, names in _CONTROLS)
+
+    def read(self, value: Any) -> str:
+        return Choice(*(name for _, names in _CONTROLS for name in names)).read(value)
+
+
 class TransportConfig(Table):
     """A transport: segmentation, acknowledgement, windows, recovery and endpoint latencies."""
 
     key: ClassVar[str] = "transport"
 
-    kind: Annotated[str, Choice("roce")] = parameter("roce", "Protocol: RoCEv2, reliable connections, RDMA WRITE.")
+    kind: Annotated[str, Choice(*CONGESTION_CONTROLS)] = parameter(
+        "roce",
+        "Protocol: RoCEv2 (reliable connections, RDMA WRITE), or TCP/IP with the hosts that run it. A scenario may "
+        "have keys for both; those of the other one are named and not used.",
+    )
     preset: Annotated[str, PresetRule()] = parameter(
         "ideal",
-        "A named set of values for keys of this table and of switch; keys that are given override it.",
+        "A named set of values for keys of this table and of switch; keys that are given override it. One of another "
+        "transport.kind than is given changes nothing.",
     )
     file: Annotated[str | None, FileRule("a file of transport settings", words={"none": None})] = parameter(
         "none",
         "File of another simulator's transport and switch settings, in a format that `astra-py inspect` knows: HPCC's "
         "and ASTRA-sim's RoCE configuration. Keys that are given override it, and it overrides the preset.",
+        only=_ROCE,
     )
     payload: Annotated[int, QuantityRule(SIZE, least=64, most=9000)] = parameter(
         "4096B",
         "Largest payload of a packet.",
         source="largest InfiniBand and RoCE MTU (IBTA volume 1, 9.4)",
+        only=_ROCE,
         ns3=_figure(("ns3::RoceNic::Payload",), suffix="B"),
     )
     header_size: Annotated[int | None, QuantityRule(SIZE, most=1024, words={"roce": None})] = parameter(
@@ -109,12 +143,14 @@ class TransportConfig(Table):
         "Line bytes of a data packet beside its payload, preamble and gap included. "
         "'roce': 82, and 98 on a message's first packet.",
         source="IEEE 802.3, RFC 791, RFC 768, IBTA annex A17",
+        only=_ROCE,
         ns3=_figure(("ns3::RoceNic::HeaderSize",), suffix="B"),
     )
     ack: Annotated[Ack, AckRule()] = parameter(
         "per_packet",
         "When a receiver acknowledges. 'out_of_band': per packet, after the way's propagation time and without bytes.",
         source="assumed",
+        only=_ROCE,
         ns3=_figure(("ns3::RoceNic::AckPolicy", "ns3::RoceNic::AckEvery"), suffix=None),
     )
     ack_size: Annotated[int | None, QuantityRule(SIZE, least=1, most=1024, words={"roce": None})] = parameter(
@@ -137,6 +173,7 @@ class TransportConfig(Table):
             "none",
             "Most unacknowledged payload of a queue pair. 'bdp': rate times unloaded round trip of the pair.",
             source="RNICs have none",
+            only=_ROCE,
             ns3=_figure(("ns3::RoceNic::WindowPolicy", "ns3::RoceNic::Window"), suffix=None),
         )
     )
@@ -145,6 +182,7 @@ class TransportConfig(Table):
         "Queue pairs from a rank to each other rank, messages round robin over them. 'per_message': a new one for each "
         "message.",
         source="assumed",
+        only=_ROCE,
         ns3=_figure(("ns3::RoceNic::QpsPerPeer",), suffix=""),
     )
     qp_policy: Annotated[str, Choice("round_robin", "striped")] = parameter(
@@ -154,11 +192,13 @@ class TransportConfig(Table):
         only=_ONLY_SEVERAL_QPS,
         ns3=Ns3Attribute(("ns3::RoceNic::QpPolicy",), suffix=""),
     )
-    congestion_control: Annotated[str, Choice("none", *CONGESTION_TABLES)] = parameter(
+    congestion_control: Annotated[str, ControlRule()] = parameter(
         "dcqcn",
-        "Congestion control. 'none': line rate, and the window. The others are of SIGCOMM 2015 (dcqcn, timely), 2019 "
-        "(hpcc), 2020 (swift) and 2010 (dctcp). What their acknowledgements tell, those out of band tell too.",
-        source="what RoCE NICs ship with: DCQCN, SIGCOMM 2015",
+        "Congestion control. RoCE: 'none' is line rate, and the window; the others are of SIGCOMM 2015 (dcqcn, "
+        "timely), 2019 (hpcc), 2020 (swift) and 2010 (dctcp); what their acknowledgements tell, those out of band tell "
+        "too. TCP: those of ns-3.",
+        source="what RoCE NICs ship with: DCQCN, SIGCOMM 2015; TCP in data centres: DCTCP, RFC 8257",
+        by_transport={"tcp": "dctcp"},
     )
     cc_scope: Annotated[str, Choice("queue_pair", "peer")] = parameter(
         "queue_pair",
@@ -180,6 +220,7 @@ class TransportConfig(Table):
         "What a sender repeats after a loss: everything from the first packet that is missing, or what is known to be "
         "missing (IRN, SIGCOMM 2018).",
         source="RoCE NICs: DCQCN, SIGCOMM 2015, section 2.2",
+        only=_ROCE,
         ns3=Ns3Attribute(("ns3::RoceNic::Recovery",), suffix=""),
     )
     timeout: Annotated[int | None, QuantityRule(TIME, least=1000, most=_LONGEST_LATENCY, words={"auto": None})] = (
@@ -188,6 +229,7 @@ class TransportConfig(Table):
             "Retransmission timeout, doubled on each repeat. 'auto': four unloaded round trips of the pair and the "
             "time to drain the largest buffer on the way.",
             source="assumed",
+            only=_ROCE,
             ns3=_figure(("ns3::RoceNic::Timeout",), suffix=None),
         )
     )
@@ -219,8 +261,43 @@ class TransportConfig(Table):
     timely: TimelyConfig = TimelyConfig()
     swift: SwiftConfig = SwiftConfig()
     dctcp: DctcpConfig = DctcpConfig()
+    tcp: TcpConfig = TcpConfig()
+
+    @field_validator("congestion_control", mode="before")
+    @classmethod
+    def _check_control(cls, value: Any, others: ValidationInfo) -> Any:
+        """Refuse a control of another kind of transport, and name the nearest one of this kind."""
+        kind = others.data.get("kind")
+        if kind is None or not isinstance(value, str):
+            return value
+        if kind == "tcp":
+            value = value.replace("-", "_")  # Linux writes its own so
+        names = CONGESTION_CONTROLS[kind]
+        allowed = f"with transport.kind = {kind!r} {Choice(*names).allowed}"
+        if elsewhere := [other for other, known in _CONTROLS if value in known and value not in names]:
+            raise FieldError("", f"{value!r} is a congestion control of transport.kind = {elsewhere[0]!r}", allowed)
+        if value not in names:
+            raise FieldError("", f"{value!r} is unknown{did_you_mean(value, names)}", allowed)
+        return value
+
+    @property
+    def put_aside(self) -> tuple[str, ...]:  # noqa: D102  (as the base)
+        is_of_another = preset_transport(self.preset) not in (None, self.kind)
+        return (*((self.key_path("preset"),) if is_of_another else ()), *super().put_aside)
 
     def check(self) -> None:  # noqa: D102  (as the base)
+        if self.kind == "tcp":
+            self._check_tcp()
+        else:
+            self._check_roce()
+
+    def _check_tcp(self) -> None:
+        if self.congestion_control == "dctcp" and not self.tcp.ecn:
+            raise FieldError(
+                "tcp.ecn", "False leaves transport.congestion_control = 'dctcp' without the marks it acts on", "true"
+            )
+
+    def _check_roce(self) -> None:
         if self.congestion_control == "dcqcn" and self.cnp == "ack_flag" and self.dcqcn.cnp_delay:
             raise FieldError(
                 "dcqcn.cnp_delay",

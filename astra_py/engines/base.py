@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.collectives.schedule import EdgeOn
+from astra_py.engines.tcp_model import HostModel, TcpModel
 from astra_py.engines.wire import ACK_LINE_BYTES, CNP_LINE_BYTES, DATA_HEADER, GAP, PADDING, RETH
 
 if TYPE_CHECKING:
@@ -31,8 +32,10 @@ __all__ = [
     "EngineColumns",
     "EngineOptions",
     "ExitReason",
+    "HostModel",
     "Progress",
     "SwitchModel",
+    "TcpModel",
     "TimeRounding",
     "TransportModel",
     "WindowPolicy",
@@ -93,6 +96,9 @@ class TransportModel:
     congestion_control : ns-3's class of the congestion control, such as "ns3::Dcqcn"; "" for none.
     is_striped : whether each message is split over the queue pairs of its peer.
     telemetry_bytes : line bytes of telemetry in each data packet and ACK (HPCC's INT).
+    tcp, host : where the transport is TCP, that and what it costs; the figures above are then of what goes over
+        scale-up links only, but that ``payload_bytes`` is that of a full segment, ``header_bytes`` and ``ack_bytes``
+        are its line bytes beside it and those of an ACK, and ``qps_per_peer`` and ``is_striped`` are the sockets'.
     """
 
     payload_bytes: int
@@ -112,16 +118,18 @@ class TransportModel:
     congestion_control: str = ""
     is_striped: bool = False
     telemetry_bytes: int = 0
+    tcp: TcpModel | None = None
+    host: HostModel | None = None
 
     @property
     def largest_line_bytes(self) -> int:
         """Line bytes of the largest frame, a packet, an ACK or a CNP."""
-        return max(self._packet_line_bytes, self.ack_line_bytes, CNP_LINE_BYTES)
+        return max(self._packet_line_bytes, self.ack_line_bytes, CNP_LINE_BYTES if self.tcp is None else 0)
 
     @property
     def largest_frame_bytes(self) -> int:
-        """Bytes of the largest data packet in a buffer: without preamble and gap where headers are RoCEv2's own."""
-        return self._packet_line_bytes - (GAP if self.header_bytes < 0 else 0)
+        """Bytes of the largest data packet in a buffer: without preamble and gap where headers are its own."""
+        return self._packet_line_bytes - (GAP if self.header_bytes < 0 or self.tcp is not None else 0)
 
     @property
     def _packet_line_bytes(self) -> int:
@@ -231,6 +239,14 @@ class EngineColumns:
     episode, by start and then channel: the channel whose transmitter was held, the priority, and the time from the
     PAUSE's effect to the end by RESUME or expiry. An engine without switches may leave these out: columns without rows
     stand for zeros.
+
+    Where the transport is TCP: ``core_*`` has one row per networking core of each machine, its time by kind of work and
+    the pieces of work; ``staging_*`` one per rank whose messages are copied between accelerator and host; ``socket_*``
+    one per end of a connection that sent: its segments with payload (repeated ones included), the ACKs without payload
+    that came to it, its payload bytes (each once), and round trip and window at the end. ``message_*_core`` are the
+    cores that had a message (-1: it was not TCP's), ``message_*_core_ps`` their time for it, ``message_copy_ps`` that
+    of its copies at both ends, and ``message_*_limited_ps`` how long, while it was the first unsent of its socket, the
+    congestion window, the receiver's window or the send buffer held it.
     """
 
     op_start_ps: NDArray[np.int64]
@@ -267,6 +283,38 @@ class EngineColumns:
     pause_priority: NDArray[np.uint8] = field(default_factory=_no_u8)
     pause_start_ps: NDArray[np.int64] = field(default_factory=_no_i64)
     pause_end_ps: NDArray[np.int64] = field(default_factory=_no_i64)
+    core_machine: NDArray[np.int32] = field(default_factory=_no_i32)
+    core_core: NDArray[np.int32] = field(default_factory=_no_i32)
+    core_busy_ps: NDArray[np.int64] = field(default_factory=_no_i64)
+    core_message_ps: NDArray[np.int64] = field(default_factory=_no_i64)
+    core_segment_ps: NDArray[np.int64] = field(default_factory=_no_i64)
+    core_packet_ps: NDArray[np.int64] = field(default_factory=_no_i64)
+    core_copy_ps: NDArray[np.int64] = field(default_factory=_no_i64)
+    core_units: NDArray[np.int64] = field(default_factory=_no_i64)
+    staging_rank: NDArray[np.int32] = field(default_factory=_no_i32)
+    staging_out_busy_ps: NDArray[np.int64] = field(default_factory=_no_i64)
+    staging_in_busy_ps: NDArray[np.int64] = field(default_factory=_no_i64)
+    staging_out_bytes: NDArray[np.int64] = field(default_factory=_no_i64)
+    staging_in_bytes: NDArray[np.int64] = field(default_factory=_no_i64)
+    message_src_core: NDArray[np.int32] = field(default_factory=_no_i32)
+    message_dst_core: NDArray[np.int32] = field(default_factory=_no_i32)
+    message_src_core_ps: NDArray[np.int64] = field(default_factory=_no_i64)
+    message_dst_core_ps: NDArray[np.int64] = field(default_factory=_no_i64)
+    message_copy_ps: NDArray[np.int64] = field(default_factory=_no_i64)
+    message_cwnd_limited_ps: NDArray[np.int64] = field(default_factory=_no_i64)
+    message_rwnd_limited_ps: NDArray[np.int64] = field(default_factory=_no_i64)
+    message_sndbuf_limited_ps: NDArray[np.int64] = field(default_factory=_no_i64)
+    socket_src: NDArray[np.int32] = field(default_factory=_no_i32)
+    socket_dst: NDArray[np.int32] = field(default_factory=_no_i32)
+    socket_priority: NDArray[np.uint8] = field(default_factory=_no_u8)
+    socket_index: NDArray[np.int32] = field(default_factory=_no_i32)
+    socket_segments: NDArray[np.int64] = field(default_factory=_no_i64)
+    socket_acks: NDArray[np.int64] = field(default_factory=_no_i64)
+    socket_retransmitted_segments: NDArray[np.int64] = field(default_factory=_no_i64)
+    socket_timeouts: NDArray[np.int64] = field(default_factory=_no_i64)
+    socket_bytes: NDArray[np.int64] = field(default_factory=_no_i64)
+    socket_srtt_ps: NDArray[np.int64] = field(default_factory=_no_i64)
+    socket_cwnd_bytes: NDArray[np.int64] = field(default_factory=_no_i64)
     counters: Mapping[str, int]
     end_ps: int
     exit_reason: ExitReason

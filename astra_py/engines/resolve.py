@@ -10,6 +10,7 @@ from astra_py.collectives.schedule import EdgeOn
 from astra_py.config.by_rate import SizeByRate
 from astra_py.config.ns3 import attributes_of
 from astra_py.config.switch import RED_KMAX, RED_KMIN
+from astra_py.config.tcp import TCP_RECOVERIES, TCP_VARIANTS
 from astra_py.engines.base import (
     AckPolicy,
     EngineOptions,
@@ -20,12 +21,23 @@ from astra_py.engines.base import (
     WindowPolicy,
 )
 from astra_py.engines.capture import capture_of
+from astra_py.engines.tcp_model import HostModel, Rss, SocketPolicy, Staging, TcpConnect, TcpModel
 
 if TYPE_CHECKING:
     from astra_py.config import Scenario
     from astra_py.platforms import Platform
 
-__all__ = ["CONTROL_CLASSES", "control_warnings", "ecn_thresholds", "engine_options", "switch_model", "transport_model"]
+__all__ = [
+    "CONTROL_CLASSES",
+    "control_warnings",
+    "ecn_thresholds",
+    "engine_options",
+    "host_model",
+    "switch_model",
+    "tcp_model",
+    "transport_model",
+    "transport_notes",
+]
 
 #: ns-3's class of each congestion control; "none" has none.
 CONTROL_CLASSES = {
@@ -46,6 +58,8 @@ _DCTCP_STEP = SizeByRate(30_000, 10 * 10**9)
 def transport_model(scenario: Scenario) -> TransportModel:
     """Return the transport of ``scenario`` in base units, every choice made."""
     transport = scenario.transport
+    if transport.kind == "tcp":
+        return _tcp_transport(scenario)
     if transport.window is None:
         window_policy, window_bytes = WindowPolicy.NONE, 0
     elif transport.window == "bdp":
@@ -73,9 +87,87 @@ def transport_model(scenario: Scenario) -> TransportModel:
     )
 
 
+def _tcp_transport(scenario: Scenario) -> TransportModel:
+    """TCP, and what goes over scale-up links beside it."""
+    transport, tcp = scenario.transport, tcp_model(scenario)
+    return TransportModel(
+        payload_bytes=tcp.segment_bytes,
+        header_bytes=tcp.header_line_bytes,
+        ack_bytes=tcp.ack_line_bytes,
+        ack_policy=AckPolicy.EVERY,
+        ack_every=tcp.delayed_ack_segments,
+        is_ack_class_shared=True,
+        window_policy=WindowPolicy.NONE,
+        window_bytes=0,
+        qps_per_peer=tcp.sockets_per_peer,
+        timeout_ps=-1,
+        send_latency_ps=transport.send_latency,
+        receive_latency_ps=transport.receive_latency,
+        notify_on=EdgeOn[transport.notify_on.upper()],
+        time_rounding=TimeRounding[transport.time_rounding.upper()],
+        is_striped=tcp.socket_policy == SocketPolicy.STRIPED,
+        tcp=tcp,
+        host=host_model(scenario),
+    )
+
+
+def tcp_model(scenario: Scenario) -> TcpModel:
+    """Return TCP's figures."""
+    tcp = scenario.transport.tcp
+    return TcpModel(
+        mtu_bytes=tcp.mtu,
+        has_timestamps=tcp.timestamps,
+        has_sack=tcp.sack,
+        has_window_scaling=tcp.window_scale,
+        has_ecn=tcp.ecn,
+        has_nagle=tcp.nagle,
+        variant=TCP_VARIANTS[scenario.transport.congestion_control],
+        recovery=TCP_RECOVERIES[tcp.recovery],
+        send_buffer_bytes=-1 if tcp.send_buffer is None else tcp.send_buffer,
+        receive_buffer_bytes=-1 if tcp.receive_buffer is None else tcp.receive_buffer,
+        initial_window_segments=tcp.initial_window,
+        min_rto_ps=tcp.min_rto,
+        initial_rtt_ps=tcp.initial_rtt,
+        delayed_ack_segments=tcp.delayed_ack,
+        delayed_ack_timeout_ps=tcp.delayed_ack_timeout,
+        data_retries=tcp.data_retries,
+        sockets_per_peer=tcp.sockets_per_peer,
+        socket_policy=SocketPolicy[tcp.socket_policy.upper()],
+        unsent_limit_bytes=-1 if tcp.unsent_limit is None else tcp.unsent_limit,
+        connect=TcpConnect[tcp.connect.upper()],
+    )
+
+
+def host_model(scenario: Scenario) -> HostModel:
+    """Return what TCP costs each machine."""
+    host = scenario.host
+    return HostModel(
+        cores=host.cores,
+        rss=Rss[host.rss.upper()],
+        per_message_ps=host.per_message,
+        per_segment_ps=host.per_segment,
+        per_packet_ps=host.per_packet,
+        copy_rate_bps=host.copy_rate or 0,
+        has_tso=host.tso,
+        has_gro=host.gro,
+        rx_delay_ps=host.rx_usecs,
+        rx_frames=host.rx_frames or 0,
+        staging=Staging[host.staging.upper()],
+        staging_rate_bps=host.staging_rate,
+        staging_chunk_bytes=host.staging_chunk,
+    )
+
+
 def _telemetry_bytes(scenario: Scenario) -> int:
     transport = scenario.transport
     return transport.hpcc.telemetry_size if transport.congestion_control == "hpcc" else 0
+
+
+def transport_notes(scenario: Scenario) -> tuple[str, ...]:
+    """A sentence on the keys that are for another kind of transport, where there are any."""
+    if not (keys := scenario.put_aside):
+        return ()
+    return (f"transport.kind = {scenario.transport.kind!r} has no use for {', '.join(keys)}: they change nothing",)
 
 
 def switch_model(scenario: Scenario) -> SwitchModel:

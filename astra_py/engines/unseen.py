@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from astra_py.config import Scenario
+    from astra_py.config.table import Table
 
 __all__ = ["unseen_keys"]
 
@@ -26,6 +27,8 @@ _TRANSPORT_OF_MESSAGES = frozenset(
 )
 #: Of ``[transport]``, what ASTRA-sim's analytical backends have; the latencies are refused where they are not 0.
 _TRANSPORT_OF_ASTRA_SIM = frozenset({"kind", "preset", "send_latency", "receive_latency"})
+#: Of ``[transport.tcp]``, what decides how large its segments are and which ways they take.
+_TCP_OF_MESSAGES = frozenset({"mtu", "timestamps", "sockets_per_peer"})
 #: What of ``[transport]`` is seen without packets, by ``analytic.mode``. TorchRec's planner has its own constants.
 _SEEN_BY_MODE = {
     "loggp": _TRANSPORT_OF_MESSAGES,
@@ -36,23 +39,31 @@ _SEEN_BY_MODE = {
 
 
 def unseen_keys(scenario: Scenario) -> tuple[str, ...]:
-    """Keys of ``[transport]`` and ``[switch]`` that are not their defaults and that the scenario's engine does not see.
+    """Keys of transport, hosts and switches that are not their defaults and that the scenario's engine does not see.
 
     The packet engine sees all. Those without packets have no acknowledgements on links, no windows, no congestion
-    control, no recovery and no buffers, and their priorities are strict.
+    control, no recovery, no buffers and no hosts, and their priorities are strict. What is put aside is no key of the
+    run.
     """
     if scenario.engine == "packet":
         return ()
-    transport, switch = scenario.transport, scenario.switch
+    transport = scenario.transport
+    plain = type(scenario).model_validate({"transport": {"kind": transport.kind}})
     is_flow = scenario.engine == "flow"
-    seen = _TRANSPORT_OF_MESSAGES | {"qp_policy"} if is_flow else _SEEN_BY_MODE[scenario.analytic.mode]
-    tables = (
-        (transport, type(transport)(), seen),
-        (switch, type(switch)(), frozenset[str]()),
-    )
+    mode = scenario.analytic.mode
+    seen = _TRANSPORT_OF_MESSAGES | {"qp_policy"} if is_flow else _SEEN_BY_MODE[mode]
+    tables: list[tuple[Table, Table, frozenset[str]]] = [(transport, plain.transport, seen | {"tcp"})]
+    if transport.kind == "tcp":
+        of_tcp = (
+            _TCP_OF_MESSAGES | {"socket_policy"} if is_flow else _TCP_OF_MESSAGES if mode == "loggp" else frozenset()
+        )
+        tables += [(transport.tcp, plain.transport.tcp, of_tcp), (scenario.host, plain.host, frozenset({"preset"}))]
+    tables.append((scenario.switch, plain.switch, frozenset()))
     return tuple(
-        f"{table.key}.{name}"
-        for table, plain, seen in tables
+        key
+        for table, defaults, names in tables
         for name in type(table).model_fields
-        if name not in seen and getattr(table, name) != getattr(plain, name)
+        if name not in names
+        and getattr(table, name) != getattr(defaults, name)
+        and (key := f"{table.key}.{name}") not in scenario.put_aside
     )

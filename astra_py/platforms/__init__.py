@@ -7,6 +7,7 @@ from astra_py.platforms.draw import draw
 from astra_py.platforms.fat_tree import fat_tree
 from astra_py.platforms.fully_connected import fully_connected
 from astra_py.platforms.leaf_spine import leaf_spine
+from astra_py.platforms.pcie_servers import pcie_servers
 from astra_py.platforms.platform import Forwarding, NodeKind, Platform, PlatformArrays
 from astra_py.platforms.rails import dgx_a100, dgx_h100, rail_only, rail_optimized
 from astra_py.platforms.registry import build_platform, platform_kinds, register_platform, topology
@@ -37,6 +38,7 @@ __all__ = [
     "fat_tree",
     "fully_connected",
     "leaf_spine",
+    "pcie_servers",
     "platform_kinds",
     "rail_only",
     "rail_optimized",

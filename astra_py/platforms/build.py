@@ -103,6 +103,29 @@ class PlatformBuilder:
                 self.add_pcie(hosts[machine], nic)
         return found
 
+    def add_nics_below_hosts(self) -> list[Sequence[int]]:
+        """Give each machine a host with all its accelerators and NICs, and return the NICs' nodes by machine, in order.
+
+        Several NICs with accelerators of their own are below a PCIe switch each, with these.
+        """
+        config = self._config
+        per_node, nics = config.accelerators_per_node, config.nic_count
+        has_switches = nics > 1 and config.nic_policy == "own"
+        found: list[Sequence[int]] = []
+        for machine in range(config.nodes):
+            host = self.add_host(f"host{machine}")
+            above = [host] * nics
+            if has_switches:
+                above = [self._add_node(NodeKind.SWITCH, f"pcie{machine * nics + number}") for number in range(nics)]
+                for switch in above:
+                    self.add_pcie(switch, host)
+            for index in range(per_node):
+                self.add_pcie(machine * per_node + index, above[index * nics // per_node])
+            found.append([self._add_node(NodeKind.NIC, f"nic{machine * nics + number}") for number in range(nics)])
+            for switch, nic in zip(above, found[-1], strict=True):
+                self.add_pcie(switch, nic)
+        return found
+
     def add_leaves_and_spines(self, ends: Iterable[tuple[int, int]]) -> None:
         """Put ends, given with the number of their leaf switch, on leaves and each leaf on every spine switch.
 

@@ -62,13 +62,14 @@ def _layers(graph: nx.MultiGraph[int], ends: Iterable[int]) -> dict[int, int]:
 
 
 def _branch(graph: nx.MultiGraph[int], inside: nx.MultiGraph[int], layer: dict[int, int], switch: int) -> str:
-    """Write a switch, the ends on it, and step by step what scale-up links reach from these, as far as a switch."""
+    """Write a switch, the ends on it, and step by step what scale-up links reach, as far as a switch behind ranks."""
     edge = {node for node in graph.adj[switch] if layer[node] == 0}
     seen = set(edge)
     texts = [str(graph.nodes[switch]["name"])]
     while edge:
         texts.append(name_range(graph, edge))
-        ways = (node for node in edge if graph.nodes[node]["kind"] != NodeKind.SWITCH)
+        has_ranks = any(graph.nodes[node]["kind"] == NodeKind.ACCELERATOR for node in seen)
+        ways = (node for node in edge if not has_ranks or graph.nodes[node]["kind"] != NodeKind.SWITCH)
         edge = {near for node in ways for near in inside.adj[node]} - seen
         seen |= edge
     return "  ".join(texts)

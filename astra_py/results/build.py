@@ -11,6 +11,7 @@ import numpy as np
 from astra_py.results.checks import require_completed, require_passed, run_checks
 from astra_py.results.collectives import collectives_table
 from astra_py.results.flows import flows_table
+from astra_py.results.hosts import host_cores_table, sockets_table, staging_table
 from astra_py.results.iterations import iterations_table
 from astra_py.results.links import links_table
 from astra_py.results.messages import messages_table, pairs_table
@@ -36,6 +37,9 @@ _BUILDERS = {
     "links": links_table,
     "queues": queues_table,
     "pauses": pauses_table,
+    "host_cores": host_cores_table,
+    "staging": staging_table,
+    "sockets": sockets_table,
     "plan": plan_table,
     "plan_ranks": plan_ranks_table,
 }

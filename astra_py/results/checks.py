@@ -25,6 +25,7 @@ from astra_py.results.flows import check_flow_starts
 from astra_py.results.link_bytes import check_link_bytes
 from astra_py.results.pools import check_limits, check_priorities
 from astra_py.results.switching import check_switching
+from astra_py.results.tcp_checks import check_hosts, check_sockets
 
 if TYPE_CHECKING:
     from astra_py.collectives.schedule import Schedule
@@ -118,6 +119,8 @@ def run_checks(record: RunRecord) -> tuple[Check, ...]:
         if record.has_ports:
             checks += [*check_link_bytes(record), *check_links(record), *check_switches(record), *check_ports(record)]
             checks += check_switching(record)
+            if record.transport.tcp is not None:
+                checks += [*check_sockets(record), *check_hosts(record)]
         checks += [check_dependencies(record), check_moments(record), check_speed(record)]
     return (*checks, _nothing_left(record))
 

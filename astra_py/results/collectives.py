@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from astra_py.collectives.bandwidth import algorithm_bytes, bus_bytes
 from astra_py.collectives.schedule import OuterKind
 from astra_py.results.alone import AloneTimes
+from astra_py.results.bottleneck import bottlenecks
 from astra_py.results.columns import Columns, us
 from astra_py.results.ideal import ideal_times
+from astra_py.results.traffic import integer_sums
 
 if TYPE_CHECKING:
     from astra_py.results.record import RunRecord
@@ -51,6 +53,7 @@ def collectives_table(record: RunRecord) -> Columns:
     ]
     ideal, bottleneck = ideal_times(record)
     analytic = AloneTimes(record).per_instance()
+    bounds = bottlenecks(record, spans.start, time, ideal, bottleneck)
     return {
         "collective": np.arange(len(calls)),
         "name": _text(call.name for call in calls),
@@ -73,6 +76,12 @@ def collectives_table(record: RunRecord) -> Columns:
         "analytic_time_us": us(analytic),
         "ratio": _ratio(time, analytic),
         "exposed_us": us(_exposed(record, spans.last)),
+        "bottleneck": _text(each.kind if each else "" for each in bounds),
+        "bottleneck_percent": np.array([100 * each.share if each else np.nan for each in bounds], dtype=np.float64),
+        "bottleneck_at": _text(each.where if each else "" for each in bounds),
+        "retransmitted_packets": integer_sums(
+            record.columns.message_instance, record.columns.message_retransmitted_packets, len(calls)
+        ),
         "time_ps": time,
         "ideal_time_ps": ideal,
         "analytic_time_ps": analytic,

@@ -25,7 +25,12 @@ def congestion_section(result: Result) -> list[str]:
 
 def _control(result: Result) -> str:
     counters, marked = result.counters, int(result.columns("queues")["marked_frames"].sum())
-    name = result.manifest.get("scenario", {}).get("transport", {}).get("congestion_control", "none")
+    transport = result.manifest.get("scenario", {}).get("transport", {})
+    name = transport.get("congestion_control", "none")
+    if transport.get("kind") == "tcp":
+        again = int(result.columns("sockets")["retransmitted_segments"].sum())
+        title = "congestion control" if marked + again else "congestion control had no reason to act"
+        return f"{title}: {name}; {marked:,} frames marked, {again:,} sent again"
     flows, slowed = counters["flows_controlled"], counters.get("flows_slowed", 0)
     if name == "none":
         return "congestion control: none"

@@ -23,6 +23,9 @@ __all__ = ["Estimate", "estimate_run"]
 #: machine, 2026.
 _FRAME_HOP_S = 0.2e-6
 _MESSAGE_S = {"packet": 3e-6, "flow": 5e-6, "analytic": 4e-6}
+#: CPU time of a segment of TCP, with its acknowledgement, and of a connection; memory of one; measured with jobs of 8
+#: to 64 ranks there.
+_SEGMENT_S, _CONNECTION_S, _CONNECTION_BYTES = 12e-6, 80e-6, 26_000
 #: CPU time of starting Python and the extension, and of reading, lowering and reporting a small run; measured there.
 _START_S = 0.7
 #: Memory of the interpreter and its libraries, of a message in each engine's columns, and of an operation; measured
@@ -88,12 +91,37 @@ def estimate_run(
         np.repeat(platform.arrays().link_efficiency, 2),
     )
     packets = traffic.packets(transport) * counts
+    segments = connections = 0
+    if transport.tcp is not None:
+        segments = int(packets[~traffic.is_message_scale_up].sum())
+        connections = int((~traffic.is_scale_up).sum()) * transport.tcp.sockets_per_peer
     there, back = np.diff(traffic.there_ptr)[traffic.flow], np.diff(traffic.back_ptr)[traffic.flow]
     hops = packets * there + traffic.acks(transport) * counts * back
-    return _cost(schedule, engine, int(counts.sum()), int(packets.sum()), int(hops.sum()))
+    return _cost(
+        schedule,
+        engine,
+        int(counts.sum()),
+        int(packets.sum()),
+        int(hops.sum()),
+        segments=segments,
+        connections=connections,
+    )
 
 
-def _cost(schedule: Schedule, engine: str, messages: int, packets: int, packet_hops: int) -> Estimate:
+def _cost(
+    schedule: Schedule,
+    engine: str,
+    messages: int,
+    packets: int,
+    packet_hops: int,
+    *,
+    segments: int = 0,
+    connections: int = 0,
+) -> Estimate:
+    frames_s = _FRAME_HOP_S * packet_hops + _SEGMENT_S * segments + _CONNECTION_S * connections
+    sockets_bytes = _CONNECTION_BYTES * connections
+    if engine != "packet":
+        frames_s, sockets_bytes = 0.0, 0
     return Estimate(
         ranks=schedule.ranks,
         operations=len(schedule),
@@ -101,6 +129,9 @@ def _cost(schedule: Schedule, engine: str, messages: int, packets: int, packet_h
         messages=messages,
         packets=packets,
         packet_hops=packet_hops,
-        cpu_s=_START_S + (_FRAME_HOP_S * packet_hops if engine == "packet" else 0) + _MESSAGE_S[engine] * messages,
-        memory_bytes=_START_BYTES + _MESSAGE_BYTES[engine] * messages + _OPERATION_BYTES * len(schedule),
+        cpu_s=_START_S + frames_s + _MESSAGE_S[engine] * messages,
+        memory_bytes=_START_BYTES
+        + _MESSAGE_BYTES[engine] * messages
+        + _OPERATION_BYTES * len(schedule)
+        + sockets_bytes,
     )

@@ -9,6 +9,7 @@ import numpy as np
 
 from astra_py.engines.wire import CNP_LINE_BYTES, PFC_LINE_BYTES
 from astra_py.results.check import Check, compare
+from astra_py.results.tcp_checks import tcp_line_bytes
 from astra_py.results.traffic import ControlFrames, implied_line_bytes, integer_sums
 
 if TYPE_CHECKING:
@@ -24,17 +25,22 @@ def check_link_bytes(record: RunRecord) -> list[Check]:
     equally many channels of each.
     """
     traffic, columns = record.traffic, record.columns
-    control, is_known = _control_frames(record)
     payload = traffic.on_channels(traffic.per_flow(traffic.size_bytes), len(columns.channel_line_bytes))
-    line = implied_line_bytes(traffic, record.transport, record.channel_efficiency, control)
     is_exact = not record.has_repetitions
+    if record.transport.tcp is not None:
+        line = np.clip(columns.channel_line_bytes, *tcp_line_bytes(record, record.transport.tcp))
+        is_known, from_what = True, "frames and headers"
+    else:
+        control, is_known = _control_frames(record)
+        line = implied_line_bytes(traffic, record.transport, record.channel_efficiency, control)
+        is_known, from_what = is_known and is_exact, "routes and headers"
     sides = {
         "payload": ("payload per channel: routes, and ports", payload, columns.channel_payload_bytes, is_exact),
         "line": (
-            "line bytes per channel: routes and headers, and ports",
+            f"line bytes per channel: {from_what}, and ports",
             line,
             columns.channel_line_bytes,
-            is_exact and is_known,
+            is_known,
         ),
     }
     checks = []

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from astra_py.results.columns import Columns
 from astra_py.results.congestion import congestion_section
 from astra_py.results.flow_report import flows_section
+from astra_py.results.host_report import bottlenecks_section, equal_collectives, hosts_section
 from astra_py.results.phases import LEVELS
 from astra_py.results.text import WIDTH, figure, grid
 from astra_py.units import format_size
@@ -32,7 +33,8 @@ def report(result: Result) -> str:
     sections = [_head(result)]
     for job in jobs:
         sections += [_iterations(result, job), _collectives(result, job)]
-    sections += [flows_section(result), _phases(result), _links(result), congestion_section(result), _checks(result)]
+    sections += [bottlenecks_section(result), flows_section(result), _phases(result), _links(result)]
+    sections += [hosts_section(result), congestion_section(result), _checks(result)]
     return "\n\n".join("\n".join(section) for section in sections if section)
 
 
@@ -93,20 +95,14 @@ def _collectives(result: Result, job: str) -> list[str]:
     header = ["collective", "", "ranks", "size", "time", "exposed", "algbw", "busbw", "ideal", "analytic", "ratio"]
     lines = []
     for iteration in wanted:
-        rows = [_row(table, group) for group in _equal(table, np.flatnonzero(mine & (table["iteration"] == iteration)))]
+        rows = [
+            _row(table, group)
+            for group in equal_collectives(table, np.flatnonzero(mine & (table["iteration"] == iteration)))
+        ]
         lines += [f"collectives of iteration {iteration}", *grid(header, rows), ""]
     if not lines:
         return []
     return [*lines[:-1], "times in us, bandwidths in GB/s; of n equal collectives (x n) the means"]
-
-
-def _equal(table: Columns, rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Rows of equal kind, algorithm, ranks and size, in order of first appearance."""
-    groups: dict[tuple[object, ...], list[int]] = {}
-    for i in rows.tolist():
-        key = tuple(table[column][i] for column in ("kind", "algorithm", "ranks", "size_bytes"))
-        groups.setdefault(key, []).append(i)
-    return [np.array(group) for group in groups.values()]
 
 
 def _row(table: Columns, group: NDArray[np.int64]) -> list[str]:
@@ -145,7 +141,7 @@ def _phases(result: Result) -> list[str]:
     if any(len(found) > 1 for found in levels.values()):
         last = table["iteration"].max()
         rows = []
-        for group in _equal(table, np.flatnonzero(table["iteration"] == last)):
+        for group in equal_collectives(table, np.flatnonzero(table["iteration"] == last)):
             several = [i for i in group.tolist() if len(rows_of.get(i, [])) > 1]
             rows += _phase_rows(table, phases, [rows_of[i] for i in several])
         header = ["collective", "phase", "level", "time", "bytes/rank", "max/min"]

@@ -126,6 +126,21 @@ class Result:
         return self.table("pauses")
 
     @property
+    def host_cores(self) -> pd.DataFrame:
+        """One row a core that runs TCP/IP: how busy, and by what; empty without TCP."""
+        return self.table("host_cores")
+
+    @property
+    def staging(self) -> pd.DataFrame:
+        """One row a rank whose messages are copied between accelerator and host; empty without such copies."""
+        return self.table("staging")
+
+    @property
+    def sockets(self) -> pd.DataFrame:
+        """One row an end of a TCP connection: segments, acknowledgements, repetitions; empty without TCP."""
+        return self.table("sockets")
+
+    @property
     def plan(self) -> pd.DataFrame:
         """One row a shard of a DLRM's tables: which rank holds which rows and columns; empty for other jobs."""
         return self.table("plan")

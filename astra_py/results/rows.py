@@ -27,6 +27,10 @@ _COLLECTIVE_KEYS = {
     "ideal_time_ps": "ideal_time_ps",
     "exposed_us": "exposed_us",
     "bottleneck_link": "bottleneck_link",
+    "bottleneck": "bottleneck",
+    "bottleneck_percent": "bottleneck_percent",
+    "bottleneck_at": "bottleneck_at",
+    "retransmitted_packets": "retransmitted_packets",
 }
 #: Keys of a phase's row, and the column of the table ``phases`` that each comes from.
 _PHASE_KEYS = {
@@ -67,13 +71,16 @@ def phase_rows(result: Result) -> list[dict[str, Any]]:
 def run_row(result: Result) -> dict[str, Any]:
     """The run as a whole: what the engine counted, what it cost, and the checks it passed."""
     manifest, counters = result.manifest, result.counters
-    cost = manifest["run"]
+    cost, cores = manifest["run"], result.columns("host_cores")["utilisation_percent"]
     return {
         "engine": manifest["engine"],
         "time_ps": cost["time_ps"],
         "messages": cost["messages"],
         **{name: counters.get(name, 0) for name in ("events", "packets", "packet_hops")},
         "wire_bytes": int(result.columns("links")["line_bytes"].sum()),
+        "retransmitted_packets": int(result.columns("collectives")["retransmitted_packets"].sum()),
+        "timeouts": counters.get("timeouts", 0),
+        "max_core_utilisation_percent": float(cores.max()) if len(cores) else None,
         **{name: cost[name] for name in ("setup_cpu_s", "simulation_cpu_s", "peak_rss_bytes")},
         "seed": manifest["seed"],
         "digest": result.digest,

@@ -6,6 +6,8 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,16 +15,17 @@ from typing import TYPE_CHECKING, Any
 from astra_py.errors import ConfigError
 from astra_py.results.check import Check
 from astra_py.results.columns import TABLES, Columns
+from astra_py.results.lock import LOCK, FolderLock
 from astra_py.results.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MANIFEST", "read_result", "require_free", "save_result"]
+__all__ = ["MANIFEST", "read_result", "require_free", "reserved", "save_result"]
 
 MANIFEST = "manifest.json"
 #: Version of the layout of a folder of results.
-_FORMAT = 1
+_FORMAT = 2
 #: What a folder of results holds, the manifest last.
 _FILES = (*(f"{table}.csv" for table in TABLES), MANIFEST)
 #: Keys of every manifest, whatever else it has, and what they hold.
@@ -53,7 +56,7 @@ def require_free(folder: Path, digest: str, *, overwrite: bool = False) -> None:
         raise ConfigError(
             f"{folder}: results cannot be written: {nearest} is no folder that may be written to ({error.strerror})"
         ) from error
-    if not target.exists() or not any(target.iterdir()):
+    if not target.exists() or all(_is_left_over(path) for path in target.iterdir()):
         return
     if blocked := [name for name in _FILES if (target / name).is_dir()]:
         raise ConfigError(f"{folder}: results cannot be written: {blocked[0]} in it is a folder, not a file")
@@ -67,27 +70,55 @@ def require_free(folder: Path, digest: str, *, overwrite: bool = False) -> None:
         raise ConfigError(f"{folder}: the folder holds results of digest {found[:12]}, not {digest[:12]}; {allowed}")
 
 
+def _is_left_over(path: Path) -> bool:
+    """Whether it is what is left where the process that wrote results was killed."""
+    return path.name == LOCK or path.name.startswith(f".{path.parent.name}.")
+
+
+@contextmanager
+def reserved(folder: Path, digest: str, *, overwrite: bool = False) -> Iterator[Callable[[Result], None]]:
+    """Keep ``folder`` for a result while it is made, and give the function that writes it there.
+
+    Nobody else writes there meanwhile. Where no result is written, a folder that was made for it goes again.
+
+    Parameters
+    ----------
+    folder, digest, overwrite : as :func:`require_free` takes them.
+
+    Raises
+    ------
+    ConfigError : see :func:`require_free`; or another run or sweep is writing there.
+    """
+    require_free(folder, digest, overwrite=overwrite)
+    with FolderLock(_target(folder)):
+        # what was there may have changed before it was locked
+        require_free(folder, digest, overwrite=overwrite)
+        yield lambda result: _save(result, folder)
+
+
 def save_result(result: Result, folder: Path, *, overwrite: bool = False) -> Path:
     """Write ``result`` to ``folder``: into a temporary folder first, then moved.
 
     Raises
     ------
-    ConfigError : see :func:`require_free`; or the folder cannot be written.
+    ConfigError : see :func:`reserved`; or the folder cannot be written.
     """
-    require_free(folder, result.digest, overwrite=overwrite)
+    with reserved(folder, result.digest, overwrite=overwrite) as save:
+        save(result)
+    return folder
+
+
+def _save(result: Result, folder: Path) -> None:
     target = _target(folder)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        # inside a folder that exists, which may be another file system's root or the current folder
-        near = target if target.exists() else target.parent
-        with tempfile.TemporaryDirectory(dir=near, prefix=f".{target.name}.") as aside:
+        # inside the folder itself, which may be another file system's root or the current folder
+        with tempfile.TemporaryDirectory(dir=target, prefix=f".{target.name}.") as aside:
             whole = Path(aside) / target.name
             whole.mkdir()
             _write(result, whole)
             _move(whole, target)
     except OSError as error:
         raise ConfigError(f"{folder}: results cannot be written: {error.strerror or error}") from error
-    return folder
 
 
 def _target(folder: Path) -> Path:
@@ -116,10 +147,7 @@ def _write(result: Result, folder: Path) -> None:
 
 
 def _move(whole: Path, folder: Path) -> None:
-    """Put the folder ``whole`` in the place of ``folder``; what else lies there stays."""
-    if not folder.exists():
-        os.replace(whole, folder)
-        return
+    """Put what ``whole`` has into ``folder``; what else lies there stays."""
     # without a manifest the folder counts as not whole: it goes first and comes last
     (folder / MANIFEST).unlink(missing_ok=True)
     for name in _FILES:

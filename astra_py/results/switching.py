@@ -11,6 +11,7 @@ from astra_py.engines.buffers import AUTO_SHARED_BYTES, kept_bytes, switch_ports
 from astra_py.results.check import Check, compare
 
 if TYPE_CHECKING:
+    from astra_py.engines.base import TransportModel
     from astra_py.results.record import RunRecord
 
 __all__ = ["check_switching"]
@@ -91,15 +92,23 @@ def _marks(record: RunRecord) -> Check:
     columns, arrays, marked = record.columns, record.arrays, record.channel("marked_frames")
     sender, _ = record.channel_ends
     can_mark = (record.channel_efficiency == 0) & (arrays.node_forwards[sender] != 0)
-    if not (record.switch.has_ecn and record.transport.congestion_control in _ECN_CONTROLS):
+    if not (record.switch.has_ecn and _asks_for_marks(record.transport)):
         can_mark[:] = False
+    # DCTCP's acknowledgements are ECN capable, too
+    frames, what = columns.channel_data_frames, "only data"
+    if record.transport.tcp is not None:
+        frames, what = columns.channel_frames, "TCP's"
     return compare(
         "marks",
-        "frames marked per channel: only data, only where ECN is on",
-        np.clip(marked, 0, np.where(can_mark, columns.channel_data_frames, 0)),
+        f"frames marked per channel: {what}, only where ECN is on",
+        np.clip(marked, 0, np.where(can_mark, frames, 0)),
         marked,
         record.channel_name,
     )
+
+
+def _asks_for_marks(transport: TransportModel) -> bool:
+    return transport.tcp.has_ecn if transport.tcp is not None else transport.congestion_control in _ECN_CONTROLS
 
 
 def _notifications(record: RunRecord) -> Check:

@@ -26,6 +26,7 @@ Rows = tuple[NDArray[np.int64], NDArray[np.int32]]
 __all__ = [
     "SCALE_UP_FLIT",
     "ControlFrames",
+    "LineBytes",
     "Traffic",
     "implied_line_bytes",
     "integer_sums",
@@ -107,6 +108,26 @@ def scale_up_bytes(payload: Integers, part: int) -> Integers:
 def padded(payload: NDArray[np.int64] | np.int64) -> NDArray[np.int64]:
     """RoCE pads a payload."""
     return (np.asarray(payload) + PADDING - 1) // PADDING * PADDING
+
+
+class LineBytes:
+    """Line bytes of messages on the wire, without those of acknowledgements, on links of each efficiency."""
+
+    def __init__(self, traffic: Traffic, transport: TransportModel, efficiency: NDArray[np.float64]) -> None:
+        parts = np.rint(efficiency * 1e6).astype(np.int64)
+        kinds, self._kind = np.unique(parts, return_inverse=True)
+        self._of_kind = [
+            _scale_up_line_bytes(traffic, transport, part) if part else _ethernet_line_bytes(traffic, transport)
+            for part in kinds.tolist()
+        ]
+
+    def of(self, messages: NDArray[np.int64], channels: NDArray[np.int32]) -> NDArray[np.int64]:
+        """i64: line bytes of each of ``messages`` on the channel that stands beside it."""
+        kind = self._kind[channels]
+        line = np.zeros(len(messages), dtype=np.int64)
+        for i, of_message in enumerate(self._of_kind):
+            line = np.where(kind == i, of_message[messages], line)
+        return line
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,6 +220,10 @@ class Traffic:
         """i64[m]: how many packets each message is cut into; a message of 0 bytes is one packet."""
         packets: NDArray[np.int64] = np.maximum(1, -(-self.size_bytes // self.payload_bytes(transport)))
         return packets
+
+    def line_bytes(self, transport: TransportModel, efficiency: NDArray[np.float64]) -> LineBytes:
+        """Line bytes of the messages on each channel; ``efficiency`` is f64[channels], 0 for Ethernet."""
+        return LineBytes(self, transport, efficiency)
 
     def acks(self, transport: TransportModel) -> NDArray[np.int64]:
         """i64[m]: ACK frames that each message's packets cause at least, none lost; see :meth:`are_acks_implied`."""

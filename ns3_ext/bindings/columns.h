@@ -4,6 +4,7 @@
 
 #include "../core/errors.h"
 
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <pybind11/numpy.h>
@@ -50,6 +51,21 @@ ReadColumn(const py::handle& object, const char* name)
         std::memcpy(column.data(), array.data(), column.size() * sizeof(T));
     }
     return column;
+}
+
+/// An enum from Python, refused outside its values 0..last.
+template <typename T>
+T
+ReadEnum(const py::handle& object, const char* name, T last)
+{
+    const auto value = object.attr(name).cast<int64_t>();
+    if (value < 0 || value > static_cast<int64_t>(last))
+    {
+        throw ConfigError(std::string(name) + ": " + std::to_string(value) +
+                          " is none of its values, 0.." +
+                          std::to_string(static_cast<int64_t>(last)));
+    }
+    return static_cast<T>(value);
 }
 
 /// A vector as a numpy array that takes its memory over.

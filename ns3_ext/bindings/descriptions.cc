@@ -2,9 +2,11 @@
 #include "descriptions.h"
 
 #include "columns.h"
+#include "tcp-descriptions.h"
 #include "watch-columns.h"
 
 #include <map>
+#include <optional>
 #include <pybind11/stl.h>
 #include <string>
 
@@ -13,21 +15,6 @@ namespace ns3
 
 namespace
 {
-
-/// An enum from Python, refused outside its values 0..last.
-template <typename T>
-T
-ReadEnum(const py::handle& object, const char* name, T last)
-{
-    const auto value = object.attr(name).cast<int64_t>();
-    if (value < 0 || value > static_cast<int64_t>(last))
-    {
-        throw ConfigError(std::string(name) + ": " + std::to_string(value) +
-                          " is none of its values, 0.." +
-                          std::to_string(static_cast<int64_t>(last)));
-    }
-    return static_cast<T>(value);
-}
 
 RoutingPolicy
 ReadRouting(const py::handle& object)
@@ -67,6 +54,7 @@ ReadPlatform(const py::handle& arrays)
     platform.linkDelay = ReadColumn<TimePs>(arrays, "link_delay_ps");
     platform.linkLoss = ReadColumn<double>(arrays, "link_loss");
     platform.linkEfficiency = ReadColumn<double>(arrays, "link_efficiency");
+    platform.rankMachine = ReadColumn<int32_t>(arrays, "rank_machine");
     platform.rankRail = ReadColumn<int32_t>(arrays, "rank_rail");
     platform.routing = ReadRouting(arrays.attr("routing"));
     platform.Validate();
@@ -277,6 +265,11 @@ ReadTransport(const py::handle& model)
     figures.receiveLatency = model.attr("receive_latency_ps").cast<TimePs>();
     figures.rounding = ReadEnum(model, "time_rounding", TimeRounding::NS_NEAREST);
     figures.congestionControl = model.attr("congestion_control").cast<std::string>();
+    if (const py::object tcp = model.attr("tcp"); !tcp.is_none())
+    {
+        figures.tcp = ReadTcp(tcp);
+        figures.host = ReadHost(model.attr("host"));
+    }
     return figures;
 }
 
@@ -367,6 +360,7 @@ GiveOutcome(RunOutcome&& outcome)
     columns["rank_sent_payload_bytes"] = GiveColumn(std::move(outcome.rankSentPayloadBytes));
     columns["rank_received_payload_bytes"] =
         GiveColumn(std::move(outcome.rankReceivedPayloadBytes));
+    GiveTcpColumns(columns, outcome);
     columns["counters"] = outcome.counters;
     py::list waiting;
     for (const WaitingItem& item : outcome.waiting)

@@ -89,6 +89,17 @@ class EventLoop
     /// Forget all pending events and start again at time zero.
     void Clear();
 
+    /**
+     * Take pending events out of the queue.
+     *
+     * @param isOver Called once for each pending event; true where it goes.
+     */
+    template <typename PREDICATE>
+    void Forget(const PREDICATE& isOver)
+    {
+        m_queue.EraseIf(isOver);
+    }
+
     /// Most events of a run, or a negative number for no limit.
     void SetEventLimit(int64_t events)
     {

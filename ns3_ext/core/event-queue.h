@@ -4,6 +4,7 @@
 
 #include "units.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -95,6 +96,15 @@ class EventQueue
     void Clear()
     {
         m_heap.clear();
+    }
+
+    /// Take out the events for which a predicate holds; the order of the others is as it was.
+    template <typename PREDICATE>
+    void EraseIf(const PREDICATE& predicate)
+    {
+        std::erase_if(m_heap, predicate);
+        // No two events have the same key, so a sorted array is a heap like any other.
+        std::sort(m_heap.begin(), m_heap.end(), IsBefore);
     }
 
     static constexpr uint64_t MakeOrder(EventPhase phase, uint64_t rank)

@@ -7,6 +7,7 @@
 #include "ns3/simulator-impl.h"
 
 #include <list>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -41,6 +42,12 @@ class FabricSimulatorImpl : public SimulatorImpl, private EventHandler
     /// Ordinary events that are in the queue, cancelled ones included.
     size_t PendingNs3Events() const;
 
+    /// The node on whose behalf an event of the fabric acts; the former one is returned.
+    uint32_t SwapContext(uint32_t context)
+    {
+        return std::exchange(m_context, context);
+    }
+
     // SimulatorImpl
     void Destroy() override;
     bool IsFinished() const override;
@@ -72,6 +79,7 @@ class FabricSimulatorImpl : public SimulatorImpl, private EventHandler
     };
 
     void HandleEvent(uint64_t slot) override;
+    void ForgetCancelled();
     void DoDispose() override;
     EventId Insert(uint32_t context, TimePs time, EventImpl* event);
 
@@ -80,8 +88,34 @@ class FabricSimulatorImpl : public SimulatorImpl, private EventHandler
     std::vector<Pending> m_pending;
     std::vector<uint32_t> m_freeSlots;
     std::list<EventId> m_destroyEvents;
+    size_t m_cancelled{0}; ///< Of m_pending, those that will do nothing.
     uint32_t m_nextUid;
     uint32_t m_context;
+    TimePs m_lastTime{NEVER_PS}; ///< Of the ordinary event that ran last.
+    uint32_t m_lastUid{0};
+};
+
+/// For its life, what happens is of a node: ns-3 asks for that where packets come up from a device.
+class ContextGuard
+{
+  public:
+    ContextGuard(FabricSimulatorImpl& simulator, uint32_t node)
+        : m_simulator(simulator),
+          m_before(simulator.SwapContext(node))
+    {
+    }
+
+    ~ContextGuard()
+    {
+        m_simulator.SwapContext(m_before);
+    }
+
+    ContextGuard(const ContextGuard&) = delete;
+    ContextGuard& operator=(const ContextGuard&) = delete;
+
+  private:
+    FabricSimulatorImpl& m_simulator;
+    uint32_t m_before;
 };
 
 } // namespace ns3

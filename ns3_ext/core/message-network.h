@@ -57,6 +57,11 @@ class MessageNetwork
 
     /// Send a message, now.
     virtual void Post(const MessageRequest& request) = 0;
+
+    /// Messages from one rank to another will be posted; told once before a run, where it is known.
+    virtual void Expect(RankId, RankId, uint8_t)
+    {
+    }
 };
 
 } // namespace ns3

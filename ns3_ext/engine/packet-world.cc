@@ -110,6 +110,7 @@ PacketWorld::SimulatorDestroyed()
     m_isOpen = false;
     m_capture.reset();
     m_router.reset();
+    m_tcp.reset();
     m_transport.reset();
     m_nodes.clear();
     if (m_fabric)
@@ -187,10 +188,17 @@ PacketWorld::BuildNodes(const TransportFigures& figures)
         nic->Install(rank, *m_fabric, *m_transport);
         m_transport->AddNic(nic);
     }
+    if (figures.tcp)
+    {
+        BuildTcp(figures);
+    }
     if (!m_options.capture.channels.empty())
     {
-        m_capture =
-            std::make_unique<PacketCapture>(m_options.capture, *m_fabric, *m_transport, m_platform);
+        m_capture = std::make_unique<PacketCapture>(m_options.capture,
+                                                    *m_fabric,
+                                                    *m_transport,
+                                                    m_tcp.get(),
+                                                    m_platform);
     }
     if (const WatchOptions& watch = m_options.watch; watch.isOn)
     {
@@ -204,6 +212,22 @@ PacketWorld::BuildNodes(const TransportFigures& figures)
     RefreshFigures();
 }
 
+void
+PacketWorld::BuildTcp(const TransportFigures& figures)
+{
+    m_tcp = std::make_unique<TcpTransport>(*figures.tcp,
+                                           TcpTransport::Surroundings{m_platform,
+                                                                      *m_fabric,
+                                                                      *m_simulator,
+                                                                      *m_transport,
+                                                                      figures.sendLatency,
+                                                                      figures.receiveLatency});
+    for (RankId rank = 0; rank < m_platform.Ranks(); ++rank)
+    {
+        m_tcp->AddRank(m_nodes[m_platform.rankNode[rank]], m_transport->NicOf(rank));
+    }
+}
+
 FrameFigures
 PacketWorld::FrameFiguresOf(const TransportFigures& figures, const Ptr<CongestionControl>& control)
 {
@@ -212,6 +236,11 @@ PacketWorld::FrameFiguresOf(const TransportFigures& figures, const Ptr<Congestio
     frames.largestLineBytes =
         std::max({format.DataLine(figures.payload, true), format.AckLine(), wire::CNP_LINE}) +
         (control ? control->TelemetryBytes() : 0);
+    if (figures.tcp)
+    {
+        frames.largestLineBytes =
+            std::max(frames.largestLineBytes, PacketLineBytes(figures.tcp->mtu));
+    }
     frames.dataGap = format.headerBytes < 0 ? wire::PREAMBLE + wire::INTER_FRAME_GAP : 0;
     frames.ackGap = format.ackBytes < 0 ? wire::PREAMBLE + wire::INTER_FRAME_GAP : 0;
     frames.isAckClassShared = figures.isAckClassShared;
@@ -288,6 +317,10 @@ PacketWorld::Loop()
 MessageNetwork&
 PacketWorld::Network()
 {
+    if (m_tcp)
+    {
+        return *m_tcp;
+    }
     return *m_transport;
 }
 
@@ -353,6 +386,17 @@ PacketWorld::TakeLog(WatchLog& log)
     log.queuePairs = m_queuePairWatch->TakeColumns();
 }
 
+NicCounters
+PacketWorld::CountersOf(RankId rank) const
+{
+    NicCounters counters = m_transport->CountersOf(rank);
+    if (m_tcp)
+    {
+        counters.Add(m_tcp->CountersOf(rank));
+    }
+    return counters;
+}
+
 void
 PacketWorld::Count(RunOutcome& outcome) const
 {
@@ -383,11 +427,17 @@ PacketWorld::Count(RunOutcome& outcome) const
     }
     for (RankId rank = 0; rank < m_platform.Ranks(); ++rank)
     {
-        const NicCounters& counters = m_transport->CountersOf(rank);
+        const NicCounters counters = CountersOf(rank);
         outcome.rankSentPayloadBytes.push_back(counters.sentPayloadBytes);
         outcome.rankReceivedPayloadBytes.push_back(counters.receivedPayloadBytes);
     }
-    const NicCounters total = m_transport->TotalCounters();
+    NicCounters total = m_transport->TotalCounters();
+    uint64_t connections = m_transport->ConnectionCount();
+    if (m_tcp)
+    {
+        total.Add(m_tcp->TotalCounters());
+        connections += m_tcp->ConnectionCount();
+    }
     outcome.counters["events"] = static_cast<int64_t>(loop.EventCount());
     // Timers that will find nothing due, acknowledgements of what was known already, and whatever a
     // user added may outlive the schedule.
@@ -403,7 +453,7 @@ PacketWorld::Count(RunOutcome& outcome) const
     outcome.counters["pauses"] = pauses;
     outcome.counters["pauses_unlisted"] = static_cast<int64_t>(m_fabric->UnlistedPauses());
     outcome.counters["buffer_bytes_left"] = m_fabric->Held();
-    outcome.counters["connections"] = static_cast<int64_t>(m_transport->ConnectionCount());
+    outcome.counters["connections"] = static_cast<int64_t>(connections);
     outcome.counters["acks"] = total.acksSent;
     outcome.counters["naks"] = total.naksSent;
     outcome.counters["timeouts"] = total.timeouts;

@@ -7,6 +7,7 @@
 #include "../fabric/packet-router.h"
 #include "../fabric/platform-description.h"
 #include "../roce/roce-transport.h"
+#include "../tcp/tcp-transport.h"
 #include "../wire/packet-capture.h"
 #include "network-world.h"
 #include "ns3-defaults.h"
@@ -66,6 +67,8 @@ class PacketWorld : public NetworkWorld
     void TakeSimulator();
     void SimulatorDestroyed();
     void BuildNodes(const TransportFigures& figures);
+    void BuildTcp(const TransportFigures& figures);
+    NicCounters CountersOf(RankId rank) const;
     static Ptr<RoceNic> BuildNic(const TransportFigures& figures,
                                  const Ptr<CongestionControl>& control);
     static FrameFigures FrameFiguresOf(const TransportFigures& figures,
@@ -81,6 +84,7 @@ class PacketWorld : public NetworkWorld
     Ptr<Fabric> m_fabric;
     std::vector<Ptr<Node>> m_nodes; ///< In order of the platform.
     std::unique_ptr<RoceTransport> m_transport;
+    std::unique_ptr<TcpTransport> m_tcp; ///< Where TCP carries what goes over Ethernet.
     std::unique_ptr<PacketRouter> m_router;
     std::unique_ptr<PacketCapture> m_capture;
     std::unique_ptr<FrameWatch> m_frameWatch;

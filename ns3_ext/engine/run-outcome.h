@@ -6,6 +6,7 @@
 #include "../core/units.h"
 #include "../fabric/fabric.h"
 #include "../roce/queue-pair-watch.h"
+#include "../tcp/tcp-columns.h"
 #include "../wire/capture-options.h"
 #include "compute-slowdown.h"
 #include "fault.h"
@@ -90,6 +91,10 @@ struct RunOutcome
     std::vector<ChannelId> deadlockedChannels; ///< Paused for ever, each waiting for another.
     std::vector<int64_t> rankSentPayloadBytes;
     std::vector<int64_t> rankReceivedPayloadBytes;
+    CoreColumns cores;
+    StagingColumns staging;
+    MessageHostColumns messagesAtHosts;
+    SocketColumns sockets;
     std::map<std::string, int64_t> counters;
     std::vector<WaitingItem> waiting;
     std::optional<WatchLog> log;

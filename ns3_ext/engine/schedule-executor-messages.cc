@@ -3,8 +3,38 @@
 #include "../core/errors.h"
 #include "schedule-executor.h"
 
+#include <set>
+#include <tuple>
+
 namespace ns3
 {
+
+void
+ScheduleExecutor::Announce() const
+{
+    // Collectives of the same kind, group and priority use the same pairs.
+    std::set<std::tuple<int32_t, int32_t, uint8_t>> told;
+    for (uint32_t index = 0; index < m_schedule.instanceTemplate.size(); ++index)
+    {
+        const int32_t number = m_schedule.instanceTemplate[index];
+        const int32_t group = m_schedule.instanceGroup[index];
+        const uint8_t priority = m_schedule.instancePriority[index];
+        if (!told.emplace(number, group, priority).second)
+        {
+            continue;
+        }
+        const TemplateDescription& description = m_schedule.templates[static_cast<size_t>(number)];
+        for (uint32_t op = 0; op < description.Ops(); ++op)
+        {
+            if (description.kind[op] == OpKind::SEND)
+            {
+                m_network.Expect(static_cast<RankId>(RankOf(index, description.src[op])),
+                                 static_cast<RankId>(RankOf(index, description.dst[op])),
+                                 description.IsControl(op) ? MAX_MESSAGE_PRIORITY : priority);
+            }
+        }
+    }
+}
 
 void
 ScheduleExecutor::PostMessage(uint32_t index, uint32_t op)

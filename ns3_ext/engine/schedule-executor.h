@@ -65,6 +65,9 @@ class ScheduleExecutor : public MessageListener
                      SlowdownFactor slowdown,
                      Fault fault);
 
+    /// Tell the network between whom messages will go; before Start, at most once.
+    void Announce() const;
+
     /// Start all that waits for nothing.
     void Start();
 

@@ -28,6 +28,7 @@ ScheduleRun::ScheduleRun(std::unique_ptr<NetworkWorld> world,
                                                     options.endpointDelay,
                                                     options.computeSlowdown,
                                                     options.fault);
+    m_executor->Announce();
     if (m_isWatched)
     {
         m_executor->WatchOperations();

@@ -5,8 +5,11 @@
 #include "../core/units.h"
 #include "../roce/policies.h"
 #include "../roce/wire-format.h"
+#include "../tcp/host-figures.h"
+#include "../tcp/tcp-figures.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace ns3
@@ -29,6 +32,8 @@ struct TransportFigures
     TimePs receiveLatency{0};
     TimeRounding rounding{TimeRounding::PS_CEIL};
     std::string congestionControl; ///< TypeId of a CongestionControl; empty for none.
+    std::optional<TcpFigures> tcp; ///< What Ethernet carries; the above is for scale-up links then.
+    HostFigures host;              ///< With it.
 };
 
 } // namespace ns3

@@ -14,8 +14,8 @@ namespace ns3
 namespace
 {
 
-/// Preamble and gap of a CNP, whose size is always RoCEv2's own.
-constexpr uint32_t CNP_GAP = 20;
+/// Preamble and gap of frames whose size is always their protocol's own: CNPs and segments.
+constexpr uint32_t OWN_GAP = 20;
 
 } // namespace
 
@@ -30,7 +30,8 @@ Fabric::FrameBytes(const Frame& frame) const
     case FrameKind::NAK:
         return frame.lineBytes - std::min(frame.lineBytes, m_figures.ackGap);
     case FrameKind::CNP:
-        return frame.lineBytes - CNP_GAP;
+    case FrameKind::SEGMENT:
+        return frame.lineBytes - OWN_GAP;
     case FrameKind::PAUSE:
         break;
     }
@@ -184,7 +185,7 @@ Fabric::Transmit(ChannelId channel, Port& port, Frame* frame)
     ++counters.frames;
     counters.lineBytes += lineBytes;
     counters.busy += port.lastSerialization;
-    if (frame->kind == FrameKind::DATA)
+    if (frame->IsData())
     {
         ++counters.dataFrames;
         counters.payloadBytes += frame->payloadBytes;
@@ -193,6 +194,10 @@ Fabric::Transmit(ChannelId channel, Port& port, Frame* frame)
     if (frame->ingress != NO_CHANNEL)
     {
         LeaveNode(channel, port, *frame);
+    }
+    else if (frame->kind == FrameKind::SEGMENT)
+    {
+        m_segmentOwner->SegmentStarted(*frame, end);
     }
     if (port.extras->scheduler) [[unlikely]]
     {
@@ -302,7 +307,7 @@ Fabric::Arrive(uint64_t argument)
     auto* frame = reinterpret_cast<Frame*>(argument);
     const ChannelId channel = frame->channel;
     Port& port = m_ports[channel];
-    if (frame->kind == FrameKind::DATA)
+    if (frame->IsData())
     {
         port.counters.deliveredPayloadBytes += frame->payloadBytes;
     }

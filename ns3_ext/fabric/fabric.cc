@@ -199,6 +199,10 @@ Fabric::Free(Frame* frame)
 {
     if (frame->notes != nullptr)
     {
+        if (frame->kind == FrameKind::SEGMENT)
+        {
+            m_segmentOwner->SegmentIsOver(*frame->notes);
+        }
         m_notes.Give(frame->notes);
     }
     m_frames.Give(frame);

@@ -79,6 +79,12 @@ class Fabric : public Object
     /// Data of a port that does not wait in its queues.
     void SetSource(ChannelId port, FrameSource& source);
 
+    /// Whose the segments are.
+    void SetSegmentOwner(SegmentOwner& owner)
+    {
+        m_segmentOwner = &owner;
+    }
+
     /// Who knows the way of frames without a path.
     void SetNextHop(NextHop& nextHop)
     {
@@ -279,6 +285,7 @@ class Fabric : public Object
     Slab<FrameNotes> m_notes;
     EventLoop* m_loop{nullptr};
     NextHop* m_nextHop{nullptr};
+    SegmentOwner* m_segmentOwner{nullptr};
     FrameWatch* m_watch{nullptr};
     MemberHandler<Fabric, &Fabric::Arrive> m_arrivals;
     MemberHandler<Fabric, &Fabric::LostFrameHasLeft> m_losses;

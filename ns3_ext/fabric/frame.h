@@ -18,8 +18,9 @@ enum class FrameKind : uint8_t
     DATA = 0,
     ACK = 1,
     NAK = 2,
-    CNP = 3,   ///< Congestion notification of a receiver (DCQCN).
-    PAUSE = 4, ///< Priority-based flow control, for the node at the other end of one link.
+    CNP = 3,     ///< Congestion notification of a receiver (DCQCN).
+    PAUSE = 4,   ///< Priority-based flow control, for the node at the other end of one link.
+    SEGMENT = 5, ///< A TCP segment; without payload an acknowledgement, or part of a handshake.
 };
 
 /// No channel: of a frame at the node that made it.
@@ -38,13 +39,15 @@ constexpr uint8_t ACK_PRIORITY = PRIORITIES - 1;
 
 /**
  * What few frames carry beside themselves: the time of sending, telemetry, a second sequence
- * number.
+ * number, a packet of ns-3's.
  */
 struct FrameNotes
 {
     FrameNotes* next{nullptr}; ///< Free in its slab.
     TimePs sentTime{NEVER_PS}; ///< When the data packet's first bit left its NIC.
     uint32_t receivedPsn{0};   ///< In a NAK under selective repeat: the packet that came instead.
+    uint32_t packet{0};        ///< Of a segment: its packet, as its owner's handle.
+    ByteCount streamEnd{0};    ///< Of a segment: the bytes of its stream up to its end.
     bool isTelemetryWanted{false};
     uint8_t hops{0};  ///< Stamps made.
     uint64_t path{0}; ///< The ports that made them, as one number.
@@ -62,9 +65,10 @@ struct Frame
     Frame* next{nullptr};           ///< Behind it in its queue, or free in its slab.
     const ChannelId* path{nullptr}; ///< Its way, or none.
     FrameNotes* notes{nullptr};
-    uint32_t flow{0}; ///< Queue pair, as an index of the transport; in a PAUSE the priority.
+    uint32_t flow{0}; ///< Queue pair, as an index of the transport; in a PAUSE the priority; of a
+                      ///< segment the end of its connection that sent it.
     uint32_t psn{0};  ///< 24-bit packet sequence number; in an ACK or NAK the next one expected; in
-                      ///< a PAUSE the quanta.
+                      ///< a PAUSE the quanta; of a segment its number among those of its sender.
     uint32_t lineBytes{0}; ///< All that occupies an Ethernet wire, gap and preamble included.
     uint32_t payloadBytes{0};
     RankId src{0};
@@ -84,6 +88,12 @@ struct Frame
     bool isCharged : 1 {false};    ///< Takes room in the buffer of the node where it is.
     bool isInPipeline : 1 {false}; ///< Waits for a forwarding latency.
     bool isGone : 1 {false};       ///< Has been cut through: a copy of it is under way.
+
+    /// Whether it counts as data, and not as what a transport says to itself.
+    bool IsData() const
+    {
+        return kind == FrameKind::DATA || (kind == FrameKind::SEGMENT && payloadBytes > 0);
+    }
 };
 
 /// A frame that waits in the fabric for its turn takes one cache line.
@@ -101,6 +111,23 @@ class FrameSink
 
   protected:
     ~FrameSink() = default;
+};
+
+/// Whose the packets are that segments carry.
+class SegmentOwner
+{
+  public:
+    /**
+     * @param frame A segment whose first bit leaves the node that made it.
+     * @param end When its last bit does.
+     */
+    virtual void SegmentStarted(const Frame& frame, TimePs end) = 0;
+
+    /// A segment has come to an end, wherever that is; its notes are the owner's for the last time.
+    virtual void SegmentIsOver(FrameNotes& notes) = 0;
+
+  protected:
+    ~SegmentOwner() = default;
 };
 
 /// Where a port gets frames that do not wait in its queues: the data of a NIC.

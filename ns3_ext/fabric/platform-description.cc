@@ -67,6 +67,11 @@ PlatformDescription::Validate()
     {
         throw ConfigError("platform: each rank has to have a rail, 0 or more");
     }
+    if (rankMachine.size() != ranks ||
+        std::ranges::any_of(rankMachine, [](int32_t machine) { return machine < 0; }))
+    {
+        throw ConfigError("platform: each rank has to have a machine, 0 or more");
+    }
     const ChosenWays& chosen = routing.chosen;
     const size_t flows = chosen.src.size();
     if (chosen.dst.size() != flows || chosen.queuePair.size() != flows ||

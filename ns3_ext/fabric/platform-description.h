@@ -38,6 +38,7 @@ struct PlatformDescription
     std::vector<TimePs> linkDelay;
     std::vector<double> linkLoss;
     std::vector<double> linkEfficiency; ///< 0 for Ethernet, in (0, 1] for a scale-up link.
+    std::vector<int32_t> rankMachine;   ///< Machine of each rank.
     std::vector<int32_t> rankRail;      ///< Rail of each rank; its NIC's index in the machine.
     RoutingPolicy routing;
     std::vector<NodeIndex> rankNode; ///< Node of each rank.

@@ -190,6 +190,24 @@ RoceNic::GetTypeId()
     return tid;
 }
 
+void
+NicCounters::Add(const NicCounters& other)
+{
+    sentPayloadBytes += other.sentPayloadBytes;
+    receivedPayloadBytes += other.receivedPayloadBytes;
+    dataPackets += other.dataPackets;
+    acksSent += other.acksSent;
+    naksSent += other.naksSent;
+    timeouts += other.timeouts;
+    repeatedPackets += other.repeatedPackets;
+    duplicatePackets += other.duplicatePackets;
+    outOfOrderPackets += other.outOfOrderPackets;
+    keptPackets += other.keptPackets;
+    selectiveRepeats += other.selectiveRepeats;
+    markedPackets += other.markedPackets;
+    cnpsSent += other.cnpsSent;
+}
+
 RoceNic::RoceNic()
     : m_sendLatencyHandler(*this),
       m_receiveLatencyHandler(*this),

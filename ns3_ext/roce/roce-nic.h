@@ -47,6 +47,8 @@ struct NicCounters
     int64_t selectiveRepeats{0};  ///< Sent again by selective repeat.
     int64_t markedPackets{0};     ///< Data received with an ECN mark.
     int64_t cnpsSent{0};          ///< Congestion notifications, as frames or in ACKs.
+
+    void Add(const NicCounters& other);
 };
 
 /// What an ACK or NAK tells the sender of a queue pair.

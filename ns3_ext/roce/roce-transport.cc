@@ -8,14 +8,6 @@
 namespace ns3
 {
 
-namespace
-{
-
-/// Paths are kept in blocks of this many channels, so that they never move.
-constexpr size_t PATH_BLOCK = 1U << 14;
-
-} // namespace
-
 RoceTransport::RoceTransport(const PlatformDescription& platform, uint64_t seed)
     : m_platform(platform),
       m_routes(platform, seed)
@@ -38,20 +30,6 @@ void
 RoceTransport::Post(const MessageRequest& request)
 {
     m_nics[request.src]->Post(request);
-}
-
-const ChannelId*
-RoceTransport::StorePath(const std::vector<ChannelId>& path)
-{
-    if (m_pathBlocks.empty() ||
-        m_pathBlocks.back().size() + path.size() > m_pathBlocks.back().capacity())
-    {
-        m_pathBlocks.emplace_back().reserve(std::max(PATH_BLOCK, path.size()));
-    }
-    std::vector<ChannelId>& block = m_pathBlocks.back();
-    const size_t start = block.size();
-    block.insert(block.end(), path.begin(), path.end());
-    return block.data() + start;
 }
 
 QueuePair*
@@ -86,10 +64,10 @@ RoceTransport::FindWays(QueuePair* queuePair)
     const RankId src = queuePair->src;
     const RankId dst = queuePair->dst;
     m_routes.FindPath(FlowIdentity{dst, src, queuePair->number}, m_scratchPath);
-    queuePair->ackPath = StorePath(m_scratchPath);
+    queuePair->ackPath = m_paths.Store(m_scratchPath);
     queuePair->ackHops = static_cast<uint16_t>(m_scratchPath.size());
     m_routes.FindPath(FlowIdentity{src, dst, queuePair->number}, m_scratchPath);
-    queuePair->way.path = StorePath(m_scratchPath);
+    queuePair->way.path = m_paths.Store(m_scratchPath);
     queuePair->way.hops = static_cast<uint16_t>(m_scratchPath.size());
     const bool isScaleUp =
         std::all_of(m_scratchPath.begin(), m_scratchPath.end(), [this](ChannelId channel) {
@@ -116,7 +94,8 @@ RoceTransport::SpreadOverFirstChannels(QueuePair* queuePair)
     }
     for (const std::vector<ChannelId>& way : ways)
     {
-        queuePair->ways.push_back(Way{nullptr, StorePath(way), static_cast<uint16_t>(way.size())});
+        queuePair->ways.push_back(
+            Way{nullptr, m_paths.Store(way), static_cast<uint16_t>(way.size())});
     }
     queuePair->way = queuePair->ways.front();
     queuePair->isSprayed = true;
@@ -184,20 +163,7 @@ RoceTransport::TotalCounters() const
     NicCounters total;
     for (const Ptr<RoceNic>& nic : m_nics)
     {
-        const NicCounters& counters = nic->Counters();
-        total.sentPayloadBytes += counters.sentPayloadBytes;
-        total.receivedPayloadBytes += counters.receivedPayloadBytes;
-        total.dataPackets += counters.dataPackets;
-        total.acksSent += counters.acksSent;
-        total.naksSent += counters.naksSent;
-        total.timeouts += counters.timeouts;
-        total.repeatedPackets += counters.repeatedPackets;
-        total.duplicatePackets += counters.duplicatePackets;
-        total.outOfOrderPackets += counters.outOfOrderPackets;
-        total.keptPackets += counters.keptPackets;
-        total.selectiveRepeats += counters.selectiveRepeats;
-        total.markedPackets += counters.markedPackets;
-        total.cnpsSent += counters.cnpsSent;
+        total.Add(nic->Counters());
     }
     return total;
 }

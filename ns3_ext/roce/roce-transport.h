@@ -4,6 +4,7 @@
 
 #include "../core/message-network.h"
 #include "../core/slab.h"
+#include "../fabric/path-store.h"
 #include "../fabric/route-table.h"
 #include "controlled-flow.h"
 #include "outgoing-message.h"
@@ -13,7 +14,6 @@
 #include "ns3/ptr.h"
 
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 namespace ns3
@@ -188,7 +188,6 @@ class RoceTransport : public MessageNetwork
   private:
     void FindWays(QueuePair* queuePair);
     void SpreadOverFirstChannels(QueuePair* queuePair);
-    const ChannelId* StorePath(const std::vector<ChannelId>& path);
 
     const PlatformDescription& m_platform;
     RouteTable m_routes;
@@ -207,7 +206,7 @@ class RoceTransport : public MessageNetwork
     std::vector<uint32_t> m_freeFlows;
     int64_t m_flowCount{0};
     int64_t m_slowedFlowsGone{0};
-    std::deque<std::vector<ChannelId>> m_pathBlocks;
+    PathStore m_paths;
     std::vector<ChannelId> m_scratchPath;
     uint64_t m_connectionCount{0};
     uint64_t m_armedTimers{0};

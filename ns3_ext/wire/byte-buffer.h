@@ -67,6 +67,13 @@ class ByteBuffer
         m_bytes.resize(m_bytes.size() + count, 0);
     }
 
+    /// Room at the end for so many bytes, to be filled in at once.
+    std::span<uint8_t> PutRoom(size_t count)
+    {
+        PutZeros(count);
+        return std::span(m_bytes).last(count);
+    }
+
     /// Put a number where zeros were left for it.
     void Set16(size_t at, uint32_t value)
     {

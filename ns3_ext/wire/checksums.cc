@@ -70,18 +70,30 @@ IsVariant(size_t at)
 } // namespace
 
 uint16_t
-InternetChecksum(std::span<const uint8_t> header)
+InternetChecksum(std::span<const uint8_t> bytes, uint32_t sum)
 {
-    uint32_t sum = 0;
-    for (size_t at = 0; at + 1 < header.size(); at += 2)
+    for (size_t at = 0; at < bytes.size(); ++at)
     {
-        sum += static_cast<uint32_t>(header[at]) << 8 | header[at + 1];
+        sum += at % 2 == 0 ? static_cast<uint32_t>(bytes[at]) << 8 : bytes[at];
     }
     while (sum > 0xffff)
     {
         sum = (sum & 0xffff) + (sum >> 16);
     }
     return static_cast<uint16_t>(~sum);
+}
+
+uint32_t
+PseudoHeaderSum(std::span<const uint8_t> packet)
+{
+    constexpr size_t addresses = 12;
+    constexpr size_t protocol = 9;
+    uint32_t sum = packet[protocol] + static_cast<uint32_t>(packet.size()) - wire::IPV4;
+    for (size_t at = addresses; at < wire::IPV4; at += 2)
+    {
+        sum += static_cast<uint32_t>(packet[at]) << 8 | packet[at + 1];
+    }
+    return sum;
 }
 
 uint32_t

@@ -8,8 +8,16 @@
 namespace ns3
 {
 
-/// Checksum of an IPv4 header whose own field for it is 0 (RFC 1071).
-uint16_t InternetChecksum(std::span<const uint8_t> header);
+/**
+ * Internet checksum (RFC 1071) of bytes whose own field for it is 0.
+ *
+ * @param bytes A header, or a whole segment.
+ * @param sum Of what is summed up, too, and is not there, such as TCP's pseudo header.
+ */
+uint16_t InternetChecksum(std::span<const uint8_t> bytes, uint32_t sum = 0);
+
+/// Sum of the pseudo header of a TCP segment (RFC 9293, section 3.1), from its IPv4 packet.
+uint32_t PseudoHeaderSum(std::span<const uint8_t> packet);
 
 /**
  * Invariant CRC of a RoCEv2 packet over IPv4: Ethernet's CRC-32 over all that no switch changes

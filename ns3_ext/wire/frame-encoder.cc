@@ -4,6 +4,7 @@
 #include "../core/errors.h"
 #include "../roce/psn.h"
 #include "../roce/wire-format.h"
+#include "../tcp/tcp-transport.h"
 #include "checksums.h"
 #include "message-book.h"
 
@@ -113,9 +114,12 @@ AtMost(int64_t value, uint32_t count)
 
 } // namespace
 
-FrameEncoder::FrameEncoder(const MessageBook& book, uint32_t telemetryBytes)
+FrameEncoder::FrameEncoder(const MessageBook& book,
+                           uint32_t telemetryBytes,
+                           const TcpTransport* tcp)
     : m_book(book),
-      m_telemetryBytes(telemetryBytes)
+      m_telemetryBytes(telemetryBytes),
+      m_tcp(tcp)
 {
 }
 
@@ -126,6 +130,10 @@ FrameEncoder::Encode(const Frame& frame, const LinkAddresses& addresses)
     if (frame.kind == FrameKind::PAUSE)
     {
         PutPause(frame, addresses);
+    }
+    else if (frame.kind == FrameKind::SEGMENT)
+    {
+        PutSegment(frame, addresses);
     }
     else
     {
@@ -186,6 +194,34 @@ FrameEncoder::PutPause(const Frame& frame, const LinkAddresses& addresses)
         m_bytes.Put16(priority == frame.flow ? frame.psn : 0);
     }
     m_bytes.PutZeros(SMALLEST_FRAME - m_bytes.Size());
+}
+
+void
+FrameEncoder::PutSegment(const Frame& frame, const LinkAddresses& addresses)
+{
+    constexpr size_t typeOfService = 1;
+    constexpr size_t timeToLive = 8;
+    constexpr size_t checksum = 10;
+    constexpr size_t tcpChecksum = wire::IPV4 + 16;
+    PutEthernet(addresses, ETHERTYPE_IPV4);
+    const Ptr<const Packet> packet = m_tcp->PacketOf(frame);
+    const std::span<uint8_t> bytes = m_bytes.PutRoom(packet->GetSize());
+    packet->CopyData(bytes.data(), packet->GetSize());
+    // What switches change on the way is in the frame; the packet stays as it was sent.
+    bytes[timeToLive] = static_cast<uint8_t>(std::max(bytes[timeToLive] - frame.hop, 1));
+    if (frame.isMarked)
+    {
+        bytes[typeOfService] |= ECN_CONGESTION_EXPERIENCED;
+    }
+    m_bytes.Set16(wire::ETHERNET + checksum, 0);
+    m_bytes.Set16(wire::ETHERNET + checksum, InternetChecksum(bytes.first(wire::IPV4)));
+    m_bytes.Set16(wire::ETHERNET + tcpChecksum, 0);
+    m_bytes.Set16(wire::ETHERNET + tcpChecksum,
+                  InternetChecksum(bytes.subspan(wire::IPV4), PseudoHeaderSum(bytes)));
+    if (m_bytes.Size() < SMALLEST_FRAME)
+    {
+        m_bytes.PutZeros(SMALLEST_FRAME - m_bytes.Size());
+    }
 }
 
 void

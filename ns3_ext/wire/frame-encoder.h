@@ -14,6 +14,7 @@ namespace ns3
 {
 
 class MessageBook;
+class TcpTransport;
 struct PacketPlace;
 
 /// MAC addresses of the two ends of a link.
@@ -24,10 +25,11 @@ struct LinkAddresses
 };
 
 /**
- * Makes a frame's bytes: Ethernet without FCS, and RoCEv2 or a PAUSE in it.
+ * Makes a frame's bytes: Ethernet without FCS, and RoCEv2, TCP or a PAUSE in it.
  *
  * InfiniBand Architecture 1.4 volume 1, chapter 9 and annex A17 (RoCEv2), RFC 791, RFC 3168 (ECN),
- * IEEE 802.3 annex 31B and 31D (PAUSE).
+ * IEEE 802.3 annex 31B and 31D (PAUSE). A TCP segment's bytes are those of its ns3::Packet, with
+ * the checksums that ns-3 leaves out.
  */
 class FrameEncoder
 {
@@ -36,8 +38,9 @@ class FrameEncoder
      * @param book What the queue pairs have sent; must outlive the encoder.
      * @param telemetryBytes Of a frame that carries telemetry; it goes behind the ICRC, where
      * Ethernet has a trailer.
+     * @param tcp Whose the segments are; null where there are none.
      */
-    FrameEncoder(const MessageBook& book, uint32_t telemetryBytes);
+    FrameEncoder(const MessageBook& book, uint32_t telemetryBytes, const TcpTransport* tcp);
 
     /**
      * Make the bytes.
@@ -53,6 +56,7 @@ class FrameEncoder
   private:
     void PutEthernet(const LinkAddresses& addresses, uint32_t type);
     void PutPause(const Frame& frame, const LinkAddresses& addresses);
+    void PutSegment(const Frame& frame, const LinkAddresses& addresses);
     void PutIpv4(const Frame& frame);
     void PutUdp(const Frame& frame);
     void SetLengths();
@@ -64,6 +68,7 @@ class FrameEncoder
 
     const MessageBook& m_book;
     const uint32_t m_telemetryBytes;
+    const TcpTransport* m_tcp;
     ByteBuffer m_bytes;
 };
 

@@ -37,11 +37,12 @@ PacketCapture::Capture::Capture(PacketCapture& capturing,
 PacketCapture::PacketCapture(const CaptureOptions& options,
                              Fabric& fabric,
                              RoceTransport& transport,
+                             const TcpTransport* tcp,
                              const PlatformDescription& platform)
     : m_options(options),
       m_fabric(fabric),
       m_book(transport),
-      m_encoder(m_book, options.telemetryBytes)
+      m_encoder(m_book, options.telemetryBytes, tcp)
 {
     // Before the captures, so that a packet is known when its bytes are made.
     for (ChannelId channel = 0; channel < platform.Channels(); ++channel)

@@ -19,6 +19,7 @@ namespace ns3
 
 class Fabric;
 class RoceTransport;
+class TcpTransport;
 struct PlatformDescription;
 
 /**
@@ -36,12 +37,14 @@ class PacketCapture
      * @param options Ports and files.
      * @param fabric Has its devices attached; must outlive the capture, as the others.
      * @param transport Whose frames they are.
+     * @param tcp Whose segments they are; null where there are none.
      * @param platform Where they are.
      * @throws ConfigError when a file cannot be written.
      */
     PacketCapture(const CaptureOptions& options,
                   Fabric& fabric,
                   RoceTransport& transport,
+                  const TcpTransport* tcp,
                   const PlatformDescription& platform);
 
     PacketCapture(const PacketCapture&) = delete;

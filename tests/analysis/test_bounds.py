@@ -123,12 +123,15 @@ def test_a_thousand_ranks() -> None:
     size=st.one_of(st.integers(32, 5000), st.integers(5000, 4 * MIB)),
     choice=st.integers(0, 100),
     link=st.sampled_from(["link_rate=100Gbps", "link_rate=25Gbps", "link_delay=5us"]),
+    transport=st.sampled_from(["transport.ack=out_of_band", "transport.kind=tcp"]),
 )
-def test_no_engine_is_below(platform: tuple[str, ...], kind: str, size: int, choice: int, link: str) -> None:
+def test_no_engine_is_below(
+    platform: tuple[str, ...], kind: str, size: int, choice: int, link: str, transport: str
+) -> None:
     names = [name for name in algorithm_names(kind) if name not in CHOSEN_AT_ISSUE]
     size = 0 if kind == "barrier" else size
     overrides = [f"platform.{key}" for key in (*platform, link)]
-    overrides += [f"collective.{kind}={names[choice % len(names)]}", "transport.ack=out_of_band"]
+    overrides += [f"collective.{kind}={names[choice % len(names)]}", transport]
     scenario = load_scenario({}, overrides)
     payload = size if kind != "all_to_all_v" else None
     ranks = build_platform(scenario.platform).ranks

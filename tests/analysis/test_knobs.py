@@ -52,9 +52,11 @@ def test_each_key_of_a_link_may_be_changed(kind, routing):
             if part != Part.SWITCHING or (is_switch and record.arrays.node_latency_ps[sender[channel]]):
                 keys.add(knob_of(part, [Stretch(0, 1, part, channel)], record, kind))
     assert "platform.link_rate" in keys or kind == "dgx_h100"
-    assert any(key.startswith("platform.pcie") for key in keys) == (kind in ("zion", "zionex", "rail_optimized"))
+    has_pcie = kind in ("zion", "zionex", "rail_optimized", "pcie_servers")
+    assert any(key.startswith("platform.pcie") for key in keys) == has_pcie
     assert ("platform.scale_up.switch_rates" in keys) == kind.startswith("dgx")
-    assert any(key.startswith("platform.scale_up") for key in keys) == (record.channel_efficiency > 0).any()
+    has_scale_up = bool((record.channel_efficiency > 0).any()) and kind != "pcie_servers"
+    assert any(key.startswith("platform.scale_up") for key in keys) == has_scale_up
     for key in keys:
         load_scenario({}, (*overrides, f"{key}={value_of(key)}"))
 

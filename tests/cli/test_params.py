@@ -64,7 +64,9 @@ def test_json_is_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "--json")
     rows = [json.loads(line) for line in out.splitlines()]
     assert [row["key"] for row in rows] == [row.key for row in parameter_table()]
-    assert set(rows[0]) == {"key", "type", "unit", "default", "allowed", "only", "source", "ns3", "description"}
+    assert set(rows[0]) == {
+        *("key", "type", "unit", "default", "by_transport", "allowed", "only", "source", "ns3", "description")
+    }
 
 
 def test_markdown(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import astra_py as ap
 from astra_py.cli.app import command
+from astra_py.results.lock import FolderLock
 from small_job import LAYERS, write_job
 
 
@@ -156,3 +157,17 @@ def test_a_missing_scenario_is_exit_2(capsys: pytest.CaptureFixture[str], tmp_pa
     code, _, err = run(capsys, tmp_path / "none.toml")
     assert code == 2
     assert "none.toml" in err
+
+
+def test_two_runs_at_once_in_one_folder_are_refused(
+    capsys: pytest.CaptureFixture[str], job: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    with FolderLock(out):
+        code, printed, err = run(capsys, job, "--out", out)
+    assert (code, printed) == (2, "")
+    assert "another run or sweep is writing" in err
+    assert run(capsys, job, "limits.max_time=1us", "--out", out)[0] == 3
+    assert not out.exists()
+    assert run(capsys, job, "--out", out)[0] == 0
+    assert not any(path.name.startswith(".") for path in out.iterdir())

@@ -359,7 +359,7 @@ BAD_SCENARIOS = (
         "analytic.mode=torchrec",
     ),
     _bad("ns-3 name not full", "ns3.defaults", "'RoceNic'", "ns3::", 'ns3.defaults."RoceNic"=3'),
-    _bad("ns-3 value a list", "ns3.defaults", "[1]", "ns-3's text", "ns3.defaults.ns3::TcpSocket::SegmentSize=[1]"),
+    _bad("ns-3 value a list", "ns3.defaults", "[1]", "ns-3's text", "ns3.defaults.ns3::TcpSocket::ConnCount=[1]"),
     _bad(
         "ns-3 of the platform",
         "ns3::FabricDevice::DataRate",

@@ -128,7 +128,7 @@ overrides = st.fixed_dictionaries(
         "transport.qps_per_peer": st.one_of(st.just("per_message"), st.integers(1, 4096)),
         "system.max_active_collectives": st.one_of(st.just("none"), st.integers(1, 9)),
         "limits.max_time": st.integers(1, 10**12).map("{}ps".format),
-        "ns3.defaults.ns3::TcpSocket::SegmentSize": st.integers(1, 9000),
+        "ns3.defaults.ns3::TcpSocket::ConnCount": st.integers(1, 9000),
     },
 )
 

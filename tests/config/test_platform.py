@@ -26,11 +26,11 @@ def test_a_resolved_platform_loads_to_an_equal_one(kind: str) -> None:
 def test_a_resolved_platform_has_the_keys_that_mean_something(kind: str) -> None:
     written = load_scenario({"platform": {"kind": kind}}).resolved()["platform"]
     direct, rails = ("ring", "torus", "fully_connected"), ("rail_optimized", "dgx_a100", "dgx_h100")
-    machines = ("zion", "zionex", "rail_only", *rails)
-    assert ("scale_up" in written, "nodes" in written) == (kind in machines,) * 2
-    assert ("pcie" in written) == (kind == "zion")
+    machines = ("zion", "zionex", "rail_only", *rails, "pcie_servers")
+    assert ("scale_up" in written, "nodes" in written) == (kind in machines[:-1], kind in machines)
+    assert ("pcie" in written) == (kind in ("zion", "pcie_servers"))
     assert ("nic_policy" in written) == (kind in machines and kind != "zion")
-    assert ("spines" in written) == (kind in ("leaf_spine", "fat_tree", "zion", "zionex", *rails))
+    assert ("spines" in written) == (kind in ("leaf_spine", "fat_tree", "zion", "zionex", *rails, "pcie_servers"))
     assert ("nodes_per_group" in written) == (kind in rails)
     assert ("cores" in written) == (kind == "fat_tree")
     assert ("dims" in written) == (kind == "torus")
@@ -79,7 +79,8 @@ def test_leaves_and_spines_of_machines(keys: tuple[str, ...], leaves: int, spine
 def test_parameters_of_a_table_in_the_table() -> None:
     rows = {row.key: row for row in parameter_table()}
     assert rows["platform.scale_up.rate"].only.startswith("platform.kind = 'zion', 'zionex', ")
-    assert rows["platform.pcie.efficiency"].only.startswith("platform.kind = 'zion', or NICs behind PCIe: ")
+    behind_pcie = "platform.kind = 'zion' or 'pcie_servers', or NICs behind PCIe: "
+    assert rows["platform.pcie.efficiency"].only.startswith(behind_pcie)
     assert rows["platform.scale_up.latency"].source == "assumed"
 
 

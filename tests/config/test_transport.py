@@ -10,7 +10,10 @@ from astra_py.errors import ConfigError
 
 
 def test_presets() -> None:
-    assert list(transport_presets()) == ["astra_ns3", "dcqcn_paper", "dcqcn_vendor", "hpcc_sim", "ideal"]
+    assert list(transport_presets()) == [
+        *("astra_ns3", "dcqcn_paper", "dcqcn_vendor", "hpcc_sim", "ideal"),
+        *("linux_cubic", "unison_dctcp"),
+    ]
     assert transport_presets()["ideal"] == {}
 
 
@@ -23,10 +26,13 @@ def test_every_preset_is_a_scenario(preset: str) -> None:
     given = {**tables, "transport": {**tables.get("transport", {}), "preset": preset}}
     assert load_scenario(given) == scenario
     assert load_scenario(scenario.resolved()) == scenario
+    chosen = {key: getattr(scenario.transport, key) for key in ("kind", "congestion_control")}
+    of_kind = {"transport": chosen}
     for table, keys in tables.items():
         for key, value in keys.items():
             held = getattr(getattr(scenario, table), key)
-            assert held == getattr(getattr(load_scenario({table: {key: value}}), table), key)
+            alone = load_scenario(of_kind | {table: {**of_kind.get(table, {}), key: value}})
+            assert held == getattr(getattr(alone, table), key)
 
 
 def test_the_astra_ns3_preset_is_what_the_peer_does() -> None:
@@ -150,10 +156,10 @@ def test_ack_every_out_of_range(text: str) -> None:
     ],
 )
 def test_an_attribute_that_a_parameter_stands_for(attribute: str, value: object, key: tuple[str, str, object]) -> None:
-    scenario = load_scenario({"ns3": {"defaults": {attribute: value, "ns3::TcpSocket::DelAckCount": 2}}})
+    scenario = load_scenario({"ns3": {"defaults": {attribute: value, "ns3::TcpSocket::ConnCount": 2}}})
     table, field, expected = key
     assert getattr(getattr(scenario, table), field) == expected
-    assert scenario.ns3.defaults == {"ns3::TcpSocket::DelAckCount": "2"}
+    assert scenario.ns3.defaults == {"ns3::TcpSocket::ConnCount": "2"}
 
 
 def test_an_attribute_wins_over_a_preset() -> None:
@@ -163,8 +169,8 @@ def test_an_attribute_wins_over_a_preset() -> None:
 
 @pytest.mark.parametrize(("value", "text"), [(True, "true"), (1.5, "1.5"), (3, "3"), ("5us", "5us")])
 def test_other_attributes_go_to_ns3_as_text(value: object, text: str) -> None:
-    scenario = load_scenario({"ns3": {"defaults": {"ns3::TcpSocketBase::Sack": value}}})
-    assert scenario.ns3.defaults == {"ns3::TcpSocketBase::Sack": text}
+    scenario = load_scenario({"ns3": {"defaults": {"ns3::TcpSocketBase::LimitedTransmit": value}}})
+    assert scenario.ns3.defaults == {"ns3::TcpSocketBase::LimitedTransmit": text}
 
 
 @pytest.mark.parametrize(

@@ -294,7 +294,7 @@ def test_limits_hold(engine: str, limit: str, reason: str) -> None:
 
 
 def test_ns3_defaults_are_for_the_packet_engine() -> None:
-    scenario = load_scenario({"engine": "analytic"}, ["ns3.defaults.ns3::TcpSocket::SegmentSize=1000"])
+    scenario = load_scenario({"engine": "analytic"}, ["ns3.defaults.ns3::TcpSocket::ConnCount=1000"])
     with pytest.raises(ConfigError, match="the analytic engine has no ns-3"):
         ap.NetworkInterface(scenario)
 

@@ -11,7 +11,7 @@ from astra_py.config.ns3 import mapped_attributes, to_ns3
 from astra_py.engines.resolve import transport_model
 
 CONTROLS = ["ns3::Dcqcn", "ns3::Hpcc", "ns3::Timely", "ns3::Swift", "ns3::Dctcp"]
-CLASSES = ["ns3::RoceNic", "ns3::FabricSwitch", "ns3::Fabric", "ns3::FabricDevice", *CONTROLS]
+CLASSES = ["ns3::RoceNic", "ns3::FabricSwitch", "ns3::Fabric", "ns3::FabricDevice", "ns3::HostStack", *CONTROLS]
 
 
 @pytest.mark.parametrize("name", CLASSES)

@@ -41,6 +41,18 @@ def test_priorities_are_seen_or_it_is_said_that_they_are_not(engine: str) -> Non
     assert told == ([note] if engine == "analytic" else [])
 
 
+@pytest.mark.parametrize("engine", ["flow", "analytic"])
+def test_of_tcp_the_sizes_of_segments_are_seen_and_its_hosts_are_not(engine: str) -> None:
+    seen = ["transport.kind=tcp", "transport.tcp.mtu=1500B", "transport.tcp.timestamps=false"]
+    assert unseen_keys(load_scenario({}, [f"engine={engine}", *seen])) == ()
+    keys = ["transport.congestion_control=cubic", "transport.tcp.min_rto=1ms", "host.cores=2", "switch.buffer=1MB"]
+    told = unseen_keys(load_scenario({}, [f"engine={engine}", *seen, *keys]))
+    assert told == ("transport.congestion_control", "transport.tcp.min_rto", "host.cores", "switch.buffer")
+    # the same in a file that is run over RoCE is put aside, and no key of the run
+    both = {"transport": {"kind": "roce", "tcp": {"min_rto": "1ms"}}, "host": {"cores": 2}}
+    assert unseen_keys(load_scenario(both, [f"engine={engine}"])) == ()
+
+
 def test_the_packet_engine_sees_all() -> None:
     assert unseen_keys(load_scenario({}, CHANGES)) == ()
 

@@ -133,9 +133,9 @@ def test_an_unwritten_result_leaves_nothing(result: Result, folder: Path, monkey
     [
         ("manifest.json", None, "no results here"),
         ("manifest.json", "{", "not a manifest of results"),
-        ("manifest.json", "[]", "not a manifest of results in layout 1"),
-        ("manifest.json", '{"format": 99}', "not a manifest of results in layout 1"),
-        ("manifest.json", '{"format": 1}', "'digest' is missing or no str"),
+        ("manifest.json", "[]", "not a manifest of results in layout 2"),
+        ("manifest.json", '{"format": 99}', "not a manifest of results in layout 2"),
+        ("manifest.json", '{"format": 2}', "'digest' is missing or no str"),
         ("messages.csv", None, "not the table messages"),
         ("messages.csv", "message\n1\n", "not the table"),
     ],

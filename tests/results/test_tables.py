@@ -48,7 +48,7 @@ def test_every_table_has_the_declared_columns_and_types(result: Result, table: s
         "flows": 0,
         "links": 8,
     }
-    rows |= {"queues": 4, "pauses": 0, "plan": 0, "plan_ranks": 0}
+    rows |= {"queues": 4, "pauses": 0, "host_cores": 0, "staging": 0, "sockets": 0, "plan": 0, "plan_ranks": 0}
     assert len(frame) == rows[table]
 
 

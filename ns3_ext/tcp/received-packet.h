@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ASTRA_RECEIVED_PACKET_H
+#define ASTRA_RECEIVED_PACKET_H
+
+#include "ns3/packet.h"
+#include "ns3/ptr.h"
+
+#include <cstdint>
+
+namespace ns3
+{
+
+/// A packet of a connection that has come to a host.
+struct ReceivedPacket
+{
+    uint32_t flow{0};   ///< The end of the connection that sent it.
+    Ptr<Packet> packet; ///< From its IPv4 header on.
+};
+
+} // namespace ns3
+
+#endif // ASTRA_RECEIVED_PACKET_H

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef ASTRA_TCP_CONNECTION_H
+#define ASTRA_TCP_CONNECTION_H
+
+#include "../core/message-network.h"
+#include "../core/units.h"
+#include "fabric-tcp-socket.h"
+
+#include "ns3/ptr.h"
+
+#include <cstdint>
+#include <string>
+
+namespace ns3
+{
+
+struct TcpConnection;
+
+/// A message whose parts go over several connections.
+struct TcpStripes
+{
+    TcpStripes* next{nullptr}; ///< Free in its slab.
+    ByteCount deliveredBytes{0};
+    uint32_t partsToSend{0};
+    uint32_t partsToDeliver{0};
+    uint32_t partsToAck{0};
+};
+
+/// A message, or the part of it that is a connection's, as bytes of its stream.
+struct TcpMessage
+{
+    TcpMessage* next{nullptr}; ///< Behind it in its stream, or free in its slab.
+    TcpStripes* whole{nullptr};
+    MessageId id{0};
+    ByteCount size{0};
+    ByteCount begin{0}; ///< Bytes of the stream before it.
+    ByteCount end{0};   ///< Bytes of the stream up to its end: at least one more.
+    uint8_t moments{0}; ///< Of sent, delivered and acknowledged, those that were.
+};
+
+/// One of the two ends of a connection: a socket, and the way of what it sends.
+struct TcpEnd
+{
+    TcpConnection* connection{nullptr};
+    Ptr<FabricTcpSocket> socket; ///< None at a receiver that nobody has called yet.
+    const ChannelId* path{nullptr};
+    uint16_t hops{0};
+    bool isRoutedByHop{false}; ///< Only its first channel is the path's; switches choose the rest.
+    bool isSender{false};      ///< Of the connection's messages.
+    RankId rank{0};
+    RankId peer{0};
+    uint32_t index{0};  ///< Of all ends; the other end's is index ^ 1.
+    uint32_t frames{0}; ///< Sent so far.
+    uint16_t port{0};
+    uint16_t peerPort{0};
+};
+
+/// How far the opening of a connection is.
+enum class TcpOpening : uint8_t
+{
+    CLOSED,
+    OPENING,
+    OPEN,
+    FAILED,
+};
+
+/**
+ * A stream of messages from one rank to another.
+ *
+ * Messages have their moments in order, so each kind of moment needs no more than the first message
+ * that has not had it. All offsets count bytes of the stream.
+ */
+struct TcpConnection
+{
+    TcpEnd sender;
+    TcpEnd receiver;
+    uint32_t index{0};
+    uint32_t number{0}; ///< Socket index, among those of the peer and priority.
+    uint8_t priority{0};
+    TcpOpening opening{TcpOpening::CLOSED};
+    uint32_t unsentLimit{0}; ///< Bytes written that have not left, up to which more are.
+
+    int64_t fillers{0}; ///< Messages without a byte, each of which takes one of the stream.
+
+    ByteCount posted{0};
+    ByteCount written{0}; ///< Handed to the socket.
+    ByteCount emitted{0}; ///< Handed to the device by TCP, at least once.
+    ByteCount left{0};    ///< Left the NIC, at least once.
+    ByteCount acked{0};
+    ByteCount read{0}; ///< By the receiving application.
+
+    TcpMessage* last{nullptr};
+    TcpMessage* writing{nullptr};
+    TcpMessage* leaving{nullptr};
+    TcpMessage* reading{nullptr};
+    TcpMessage* acking{nullptr};
+};
+
+} // namespace ns3
+
+#endif // ASTRA_TCP_CONNECTION_H
