@@ -3,18 +3,23 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import astra_py.batch.store as store_module
 from astra_py.batch import Grid, Point, Shard, Study
+from astra_py.batch.journal import Journal
 from astra_py.batch.store import Store
 from astra_py.batch.table import best_outcomes, results_table
 from astra_py.errors import ConfigError
@@ -86,6 +91,66 @@ def test_shards_are_at_work_at_once_and_their_table_is_that_of_one(tmp_path: Pat
     # and who comes after, alone or as a shard of another count, has nothing left to do
     with Store(tmp_path / "three", STUDY, Shard(2, 2)) as store:
         assert set(store.done()) == {point.digest for point in STUDY.points}
+
+
+def test_shards_may_begin_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(path: Path) -> Journal:
+        journal = Journal(path)
+        time.sleep(0.05)
+        return journal
+
+    monkeypatch.setattr(store_module, "Journal", slow)
+    shards = [Shard(number, 8) for number in range(1, 9)]
+    with ThreadPoolExecutor(8) as pool:
+        stores = list(pool.map(lambda shard: Store(tmp_path, STUDY, shard), shards))
+    for store in stores:
+        store.close()
+    assert len(list(tmp_path.glob("journal.*.jsonl"))) == 8
+
+
+@pytest.mark.parametrize("is_overwritten", [False, True])
+@pytest.mark.parametrize("step", ["Journal", "read_outcomes", "results_table", "_clear"])
+def test_a_driver_that_ends_while_it_begins_is_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, is_overwritten: bool
+) -> None:
+    if is_overwritten:
+        fill(tmp_path, OTHER)
+    done = getattr(store_module, step)
+
+    def ends(*arguments: object) -> None:
+        done(*arguments)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store_module, step, ends)
+        if step != "_clear" or is_overwritten:
+            with pytest.raises(KeyboardInterrupt):
+                Store(tmp_path, STUDY, is_overwritten=is_overwritten)
+    fill(tmp_path)
+    assert len((tmp_path / "results.csv").read_text().splitlines()) == 7
+
+
+def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, room = os.write, [20]
+
+    def write_some(file: int, data: bytes) -> int:
+        if not room[0]:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        taken = write(file, data[: room[0]])
+        room[0] -= taken
+        return taken
+
+    kept, lost = (point.digest for point in STUDY.points[:2])
+    with Store(tmp_path, STUDY) as store:
+        store.append(made_up(kept))
+        with monkeypatch.context() as patch:
+            patch.setattr("astra_py.batch.journal.os.write", write_some)
+            with pytest.raises(ConfigError, match="journal cannot be written: No space left on device; what was kept"):
+                store.append(made_up(lost))
+    with Store(tmp_path, STUDY) as store:
+        assert list(store.done()) == [kept]
+        store.append(made_up(lost))
+    assert len((tmp_path / "results.csv").read_text().splitlines()) == 3
 
 
 def test_another_sweep_is_refused_unless_it_may_overwrite(tmp_path: Path) -> None:
