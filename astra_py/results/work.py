@@ -52,7 +52,7 @@ class SharedWork:
         self, key: NDArray[np.int64], begin: NDArray[np.int64], end: NDArray[np.int64], needs: NDArray[np.float64]
     ) -> None:
         order = np.argsort(key, kind="stable")
-        self._key, self._rows = key[order], (begin[order], end[order], needs[order])
+        self._key, self._begin, self._end, self._needs = key[order], begin[order], end[order], needs[order]
         self._work: dict[int, Work] = {}
 
     def most(self, keys: NDArray[np.int64], start_ps: int, time_ps: int) -> tuple[int, float]:
@@ -64,5 +64,5 @@ class SharedWork:
     def _of(self, key: int) -> Work:
         if key not in self._work:
             rows = slice(np.searchsorted(self._key, key), np.searchsorted(self._key, key, side="right"))
-            self._work[key] = Work(*(column[rows] for column in self._rows))
+            self._work[key] = Work(self._begin[rows], self._end[rows], self._needs[rows])
         return self._work[key]
