@@ -259,7 +259,9 @@ TcpTransport::PlaceOf(const TcpEnd& end) const
         rate = std::min(rate, m_platform.Rate(channel));
     }
     const TimePs roundTrip = WayTime(connection.sender, m_figures.mtu, m_segmentBytes) +
-                             WayTime(connection.receiver, m_figures.mtu - m_segmentBytes, 0);
+                             WayTime(connection.receiver, m_figures.mtu - m_segmentBytes, 0) +
+                             m_hosts[end.rank].stack->InterruptDelay() +
+                             m_hosts[end.peer].stack->InterruptDelay();
     const auto product =
         static_cast<int64_t>(static_cast<Int128>(rate) * roundTrip / (BITS_PER_BYTE * PS_PER_S));
     const int64_t automatic =
