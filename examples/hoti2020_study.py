@@ -40,6 +40,7 @@ class Setting:
         unless there is none for any.
     scenario : its file in the folder of workloads.
     is_quick : whether it is in the smallest study, too.
+    is_long : whether it is in the largest study only: it takes a minute.
     """
 
     label: str
@@ -47,6 +48,11 @@ class Setting:
     by_transport: dict[str, tuple[str, ...]] = field(default_factory=dict)
     scenario: str = "hoti2020_dlrm.toml"
     is_quick: bool = False
+    is_long: bool = False
+
+    def is_in(self, size: str) -> bool:
+        """Whether it is in a study of that size, "quick", "default" or "full"."""
+        return {"quick": self.is_quick, "default": not self.is_long, "full": True}[size]
 
     @property
     def transports(self) -> tuple[str, ...]:
@@ -89,6 +95,14 @@ AXES = (
         "accelerators",
         "accelerators, 8 a server",
         tuple(Setting(str(8 * n), (f"platform.nodes={n}",), is_quick=n <= 2) for n in (1, 2, 4, 8, 16)),
+    ),
+    Axis(
+        "accelerators_large",
+        "accelerators, 8 a server, the larger model",
+        tuple(
+            Setting(str(8 * n), (f"platform.nodes={n}",), scenario="hoti2020_large.toml", is_long=n > 4)
+            for n in (1, 2, 4, 8, 16)
+        ),
     ),
     Axis(
         "link_rate",
@@ -136,14 +150,17 @@ AXES = (
         "host (TCP only)",
         (
             Setting("ideal", by_transport=_host("preset=ideal"), is_quick=True),
-            Setting("kernel, TSO and GRO", by_transport=_host("preset=kernel_tcp_tso_gro"), is_quick=True),
-            Setting("kernel", by_transport=_host("preset=kernel_tcp"), is_quick=True),
+            Setting("kernel, TSO and GRO", by_transport=_host("preset=kernel_tcp_tso_gro")),
+            Setting("kernel", by_transport=_host("preset=kernel_tcp")),
         ),
     ),
     Axis(
         "cores",
         "networking cores of a server (TCP only)",
-        tuple(Setting(str(cores), by_transport=_host(f"cores={cores}")) for cores in (1, 2, 4, 8, 16)),
+        tuple(
+            Setting(str(cores), by_transport=_host("preset=kernel_tcp_tso_gro", f"cores={cores}"))
+            for cores in (1, 2, 4, 8, 16)
+        ),
     ),
     Axis(
         "platform",
@@ -158,11 +175,6 @@ AXES = (
         "compute",
         "compute time, as a factor",
         tuple(Setting(str(scale), (f"workload.compute_scale={scale}",)) for scale in ("0.25", "1", "4")),
-    ),
-    Axis(
-        "model",
-        "model",
-        (Setting("ASTRA-SIM's, 2020"), Setting("larger", scenario="hoti2020_large.toml")),
     ),
 )
 
@@ -195,7 +207,7 @@ def points_of(axes: Iterable[Axis], keys: Sequence[str], *, size: str) -> list[P
     points = []
     for axis in axes:
         for setting in axis.settings:
-            for kind in setting.transports if size != "quick" or setting.is_quick else ():
+            for kind in setting.transports if setting.is_in(size) else ():
                 own = (f"platform.nodes={nodes}", f"transport.kind={kind}", *keys, *setting.keys)
                 changes = (*own, *setting.by_transport.get(kind, ()))
                 points.append(Point(axis.name, setting.label, kind, setting.scenario, changes))
@@ -247,7 +259,7 @@ def text_of(table: pd.DataFrame) -> str:
         wide = pd.DataFrame(columns, index=list(dict.fromkeys(rows["setting"])))
         header = [name if isinstance(name, str) else name[0] for name in columns]
         blocks += [f"{axis}: {titles[axis]}", wide.to_string(header=header, na_rep="-"), ""]
-    return "\n".join(blocks)
+    return "\n".join(line.rstrip() for line in "\n".join(blocks).splitlines())
 
 
 def draw(table: pd.DataFrame, path: Path) -> None:
