@@ -34,7 +34,8 @@ def engine_columns(raw: Mapping[str, Any], schedule: Schedule, platform: Platfor
         fields["log"] = WatchLog.of(fields["log"])
     told = fields["waiting"]
     others = _others(np.setdiff1d(np.flatnonzero(fields["op_end_ps"] < 0), [item["op"] for item in told]), schedule)
-    fields["waiting"] = (*paused, *(_sentence(item, schedule) for item in told), *others)
+    failed = fields.pop("failures")
+    fields["waiting"] = (*failed, *paused, *(_sentence(item, schedule) for item in told), *others)
     return EngineColumns(**fields)
 
 

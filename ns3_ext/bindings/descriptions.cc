@@ -368,6 +368,7 @@ GiveOutcome(RunOutcome&& outcome)
         waiting.append(GiveWaiting(item));
     }
     columns["waiting"] = waiting;
+    columns["failures"] = outcome.failures;
     if (outcome.log)
     {
         columns["log"] = GiveLog(std::move(*outcome.log));

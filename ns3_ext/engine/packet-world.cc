@@ -420,6 +420,10 @@ PacketWorld::Count(RunOutcome& outcome) const
         outcome.nodeMaxBufferBytes.push_back(m_fabric->MaxHeld(node));
     }
     outcome.pauses = m_fabric->TakePauses();
+    if (m_tcp)
+    {
+        outcome.failures = m_tcp->Failures();
+    }
     outcome.deadlockedChannels = m_fabric->DeadlockedChannels();
     if (!outcome.deadlockedChannels.empty())
     {

@@ -97,6 +97,7 @@ struct RunOutcome
     SocketColumns sockets;
     std::map<std::string, int64_t> counters;
     std::vector<WaitingItem> waiting;
+    std::vector<std::string> failures; ///< What carries no more, and why.
     std::optional<WatchLog> log;
 
     void AddChannel(const ChannelCounters& counters);
