@@ -8,9 +8,9 @@ It shares no code with the product; wires, ports and switches are :mod:`referenc
 * A host's core does one thing after another, in order of coming: the call that posts a message, the copies of what is
   written and of what is read (64 KiB at a time), a segment on its way down, any packet on its way up, and the call that
   returns a message. What costs nothing is done at once. A connection is on the core of its socket's index at both ends.
-* The application writes while fewer than ``unsent_limit`` bytes of its stream are written and not past the sender's
-  port, so much that whole segments wait in the socket, or less at the end of a message. A socket that is written to
-  sends one time step of ns-3 later; on an ACK it sends at once.
+* The application copies a segment after the other into a send buffer without end. TCP has of that while fewer than
+  ``unsent_limit`` bytes are not past the port, so much that it waits with whole segments, or a message's end.
+* A socket that is written to sends one time step of ns-3 later; on an ACK it sends at once.
 * A socket sends while a whole segment, or all that is written, fits into the window; segments do not respect messages.
 * The receiver acknowledges the first segment, then every ``delayed_ack``, or a while after the first one that it
   did not.
@@ -89,6 +89,7 @@ class Connection:
     ends: list[tuple[int, int]] = field(default_factory=list)
     posted: int = 0
     called: int = 0  # how far messages may be written
+    copied: int = 0
     copying: int = 0
     written: int = 0
     sent: int = 0
@@ -104,6 +105,9 @@ class Connection:
     def within(self, after: int, to: int) -> list[int]:
         """Return the messages that end in (after, to]."""
         return [number for end, number in self.ends if after < end <= to]
+
+    def end_after(self, position: int) -> int:
+        return next(end for end, _ in self.ends if end > position)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -179,22 +183,27 @@ class TcpSimulator(Fabric):
         self.write(c)
 
     def write(self, c: Connection) -> None:
-        """Let the application write what it may, a copy at a time, and the socket send it a step later."""
-        while c.copying == 0 and c.written < c.called and c.written - c.past_port < self.tcp.unsent_limit:
-            end = next(end for end, _ in c.ends if end > c.written)
-            kept = c.written - c.sent
+        """Let the application copy into the send buffer, a segment at a time, and TCP have what it may."""
+        while c.copying == 0 and c.copied < c.called:
+            c.copying = min(self.tcp.mss, c.end_after(c.copied) - c.copied)
+            self.work(c.src, c, self.host.copy_ps(c.copying), lambda: self.copied_in(c))
+        while c.written < c.copied and c.written - c.past_port < self.tcp.unsent_limit:
+            kept, there = c.written - c.sent, c.copied - c.written
             upto = kept + self.tcp.unsent_limit - (c.written - c.past_port)
-            size = min(-(-upto // self.tcp.mss) * self.tcp.mss - kept, end - c.written)
-            c.copying = size
-            self.work(c.src, c, self.host.copy_ps(size), lambda: self.copied_in(c))
+            size = min(-(-upto // self.tcp.mss) * self.tcp.mss - kept, c.end_after(c.written) - c.written)
+            size = size if size <= there else (kept + there) // self.tcp.mss * self.tcp.mss - kept
+            if size <= 0:
+                break
+            c.written += size
+            if not c.is_writing:
+                c.is_writing = True
+                self.at(self.now + WRITE_PS, lambda: self.send_written(c))
 
     def copied_in(self, c: Connection) -> None:
-        c.written += c.copying
+        c.copied += c.copying
         c.copying = 0
-        if not c.is_writing:
-            c.is_writing = True
-            self.at(self.now + WRITE_PS, lambda: self.send_written(c))
-        self.write(c)
+        if self.host.copy_bps:
+            self.write(c)
 
     def send_written(self, c: Connection) -> None:
         c.is_writing = False
