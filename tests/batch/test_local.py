@@ -57,13 +57,13 @@ def test_whatever_happens_to_a_point_is_its_row_only(
     expected = {
         2: ("abort", Status.CRASHED, "aborted (SIGABRT): a fault of a test: abort"),
         5: ("exit", Status.CRASHED, "exited with code 3"),
-        7: ("hang", Status.TIMEOUT, "time limit of 4 s passed"),
+        7: ("hang", Status.TIMEOUT, "time limit of 8 s passed"),
         11: ("memory", Status.MEMORY, "memory limit of 512MiB reached"),
         13: ("kill", Status.CRASHED, "killed from outside (SIGKILL), as the kernel does where memory runs out"),
         17: ("raise", Status.FAILED, "ValueError: a fault of a test"),
     }
     monkeypatch.setenv(VARIABLE, faults_of(study, {i: fault for i, (fault, *_) in expected.items()}))
-    outcomes = run(study, 2, Limits(time_s=4.0, memory_bytes=MEMORY_BYTES))
+    outcomes = run(study, 2, Limits(time_s=8.0, memory_bytes=MEMORY_BYTES))
     failed = {i: (outcome.status, outcome.reason) for i, outcome in enumerate(outcomes) if not outcome.is_ok}
     assert failed == {i: (status, reason) for i, (_, status, reason) in expected.items()}
     assert all(outcome.row for outcome in outcomes if outcome.is_ok)
@@ -109,7 +109,7 @@ def test_deaths_are_tried_again_and_errors_are_not(tmp_path: Path, monkeypatch: 
 def test_points_run_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = small_study(tmp_path, 2)
     monkeypatch.setenv(VARIABLE, faults_of(study, {0: "hang", 1: "hang"}))
-    first, second = run(study, 2, Limits(time_s=1.0))
+    first, second = run(study, 2, Limits(time_s=2.0))
     assert max(first.started_s, second.started_s) < min(first.ended_s, second.ended_s)
 
 
@@ -140,7 +140,7 @@ def test_a_warm_process_that_dies_costs_the_points_that_had_begun(
         if {each.digest for each in events} == {point.digest for point in study.points[:2]} and len(events) == 2:
             os.kill(parent_of(pids(events)[0]), signal.SIGKILL)
 
-    outcomes = list(LocalExecutor(2).run(study, study.points, Limits(time_s=5.0), kill_the_warm_process))
+    outcomes = list(LocalExecutor(2).run(study, study.points, Limits(time_s=120.0), kill_the_warm_process))
     assert len({outcome.digest for outcome in outcomes}) == len(outcomes) == 6
     lost = {outcome.digest: outcome for outcome in outcomes if not outcome.is_ok}
     assert set(lost) == {point.digest for point in study.points[:2]}
