@@ -12,6 +12,10 @@ from types import ModuleType
 
 import pytest
 
+import astra_py as ap
+from astra_py.config import load_scenario
+from astra_py.platforms import build_platform, describe
+
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 #: What an example that takes minutes is told, to take seconds.
@@ -59,3 +63,38 @@ def test_the_captured_incast_shows_marks_and_notifications(tmp_path: Path) -> No
 def test_a_job_takes_the_same_time_as_chakra_files(tmp_path: Path) -> None:
     as_it_was_ps, read_again_ps = load("trace_of_a_job").main(tmp_path)
     assert as_it_was_ps == read_again_ps > 0
+
+
+def test_one_run_is_read_as_it_was(tmp_path: Path) -> None:
+    result = load("one_run").main(tmp_path / "run")
+    assert result.digest == ap.read_result(tmp_path / "run").digest
+    assert len(result.messages) > 0
+
+
+def test_the_hyperx_has_a_link_for_each_pair_in_a_row_or_a_column() -> None:
+    example = load("own_platform")
+    platform = build_platform(load_scenario({"platform": {"kind": "hyperx", "ranks": 64}}).platform)
+    assert [(each.name, each.links) for each in describe(platform).link_classes] == [
+        ("host", 64),
+        ("fabric", 2 * 4 * 6),
+    ]
+    times_us = example.main(ranks=16, size_bytes=100_000)
+    assert set(times_us) == {"hyperx", "leaf_spine"}
+    assert min(times_us.values()) > 0
+
+
+def test_the_study_draws_what_it_has_run(tmp_path: Path) -> None:
+    table = load("study_with_a_plot").main(tmp_path / "exposed.svg", (100, 400))
+    assert (tmp_path / "exposed.svg").read_text().startswith("<?xml")
+    at_once, one_at_a_time = (
+        part["exposed_us"].to_list() for _, part in table.groupby("max_active_collectives", sort=False)
+    )
+    assert at_once == sorted(at_once, reverse=True)
+    assert all(a < b for a, b in zip(at_once, one_at_a_time, strict=True))
+
+
+def test_the_fit_to_the_log_is_nearer_to_it() -> None:
+    both, fit = load("nccl_tests_log").main()
+    collectives = both.table[both.table["level"] == "collective"]
+    before = collectives["analytic_difference"].abs().max()
+    assert fit.points["error_percent"].abs().max() < 100 * before
