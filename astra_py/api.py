@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from astra_py.engines.watch import Watch
     from astra_py.results.result import Result
 
-__all__ = ["FAULTS", "Run", "load", "one_collective"]
+__all__ = ["FAULTS", "Run", "load", "one_collective", "versions_here"]
 
 #: What ``ASTRA_PY_FAULT`` may ask an engine to do wrong, so that tests see the checks find it.
 FAULTS = ("drop_message", "double_message", "swap_sizes")
@@ -257,18 +258,24 @@ class Run(Preparation):
         return record, cost
 
     def _manifest(self) -> dict[str, Any]:
-        packages = ("ns3", "numpy", "pandas", "networkx", "pydantic")
         return {
             "title": self.title,
             "digest": self.digest,
             "scenario": self.scenario.resolved(),
             "notes": list(self.notes),
-            "versions": {
-                "astra_py": astra_py.__version__,
-                "python": machine.python_version(),
-                **{package: version(package) for package in packages},
-            },
+            "versions": dict(versions_here()),
         }
+
+
+@cache
+def versions_here() -> Mapping[str, str]:
+    """Versions of the package, of Python, and of what results depend on."""
+    packages = ("ns3", "numpy", "pandas", "networkx", "pydantic")
+    return {
+        "astra_py": astra_py.__version__,
+        "python": machine.python_version(),
+        **{package: version(package) for package in packages},
+    }
 
 
 def _peak_rss_bytes() -> int:

@@ -52,7 +52,7 @@ class Tcp:
     mss: int = 1448
     initial_window: int = 10  # segments
     delayed_ack: int = 2  # segments
-    delayed_ack_ps: int = 40_000_000_000
+    delayed_ack_ps: int = 2_500_000_000
     unsent_limit: int = 65_536
     sockets: int = 1
     send_latency_ps: int = 0

@@ -57,7 +57,7 @@ def test_what_the_first_window_does_not_hold_waits_for_an_ack_of_the_first_segme
 
 def test_an_ack_that_is_not_due_is_late() -> None:
     done = run(Message(0, 1, 2 * MSS))
-    assert done.acked == [WRITE_PS + 3 * FULL_PS + 2 * WAY_PS + 40_000_000_000 + 2 * ACK_PS]
+    assert done.acked == [WRITE_PS + 3 * FULL_PS + 2 * WAY_PS + 2_500_000_000 + 2 * ACK_PS]
 
 
 def test_what_was_never_acknowledged_is_within_a_window_without_scaling() -> None:

@@ -41,7 +41,8 @@ def times_table(
 ) -> pd.DataFrame:
     """One row an iteration, a collective, and a phase of one: its time in each column, and the differences.
 
-    A collective has ``<label>_bottleneck`` beside, what its time went into for the most part; "" for all else and where results do not tell it.
+    A collective has ``<label>_bottleneck`` beside, what its time went into for the most part,
+    or "".
 
     Parameters
     ----------
@@ -64,12 +65,12 @@ def times_table(
                 row[f"{labels[0]}_us"] = float(measured[row["size_bytes"]])
     ordered = sorted(rows.values(), key=lambda row: LEVELS.index(row["level"]))
     for row in ordered:
+        for label, _ in columns:
+            row.setdefault(f"{label}_bottleneck", "")
         first = row.setdefault(f"{labels[0]}_us", float("nan"))
         for label in labels[1:]:
             time_us = row.setdefault(f"{label}_us", float("nan"))
             row[f"{label}_difference"] = _difference(time_us, first)
-        for label, _ in columns:
-            row.setdefault(f"{label}_bottleneck", "")
     return to_frame(ordered)
 
 

@@ -235,7 +235,8 @@ def _run_parcel(parcel: Parcel, limits: Limits, topic: str, *bundles: Bundle) ->
 
 def _run_warm(study: Study, job: Job, tell: Callable[[Started | None], None]) -> Outcome:
     """Run a point in a warm process of this Dask worker's; ``tell`` is called now and then, and may stop it."""
-    warm = _idle.pop() if _idle else WarmProcess(1)
+    is_used = bool(_idle)
+    warm = _idle.pop() if is_used else WarmProcess(1)
     began: tuple[Started, float] | None = None
     try:
         warm.load(study)
@@ -250,6 +251,8 @@ def _run_warm(study: Study, job: Job, tell: Callable[[Started | None], None]) ->
             tell(message)
     except EOFError:
         how = warm.close()
+        if began is None and is_used:  # it died while it had nothing to do
+            return _run_warm(study, job, tell)
         if began is None:
             raise EngineCrash(f"the process that runs points ended before any began: {how}") from None
         if began[0].attempt <= job.limits.retries:

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from astra_py.batch.cpus import usable_cpus
 from astra_py.batch.executor import Started
 from astra_py.batch.outcome import Outcome
 from astra_py.batch.warm import WarmProcess, lost_outcome
@@ -45,7 +45,8 @@ class LocalExecutor:
 
     Parameters
     ----------
-    workers : how many points run at once; as many as this process may use CPUs where None.
+    workers : how many points run at once; as many as this process may use CPUs where None
+        (:func:`~astra_py.batch.cpus.usable_cpus`).
 
     Raises
     ------
@@ -55,7 +56,7 @@ class LocalExecutor:
     def __init__(self, workers: int | None = None) -> None:
         if workers is not None and workers < 1:
             raise ConfigError(f"workers {workers!r}: allowed: a whole number from 1")
-        self.workers = workers or len(os.sched_getaffinity(0))
+        self.workers = workers or usable_cpus()
 
     def run(
         self, study: Study, points: Sequence[Point], limits: Limits, on_event: Callable[[Started], None]

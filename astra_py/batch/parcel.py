@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import astra_py
+from astra_py.api import versions_here
 from astra_py.batch.point import Point
 from astra_py.batch.study import Study
 from astra_py.config.input_files import input_files
@@ -173,5 +173,5 @@ def code_here() -> dict[str, str]:
     for file in sorted(folder.rglob("*.py")):
         sources.update(file.relative_to(folder).as_posix().encode())
         sources.update(file.read_bytes())
-    found = {"astra_py": astra_py.__version__, "sources of astra_py": sources.hexdigest()[:12]}
-    return found | {package: version(package) for package in ("ns3", "numpy", "pandas", "networkx", "pydantic")}
+    found = {name: text for name, text in versions_here().items() if name != "python"}
+    return found | {"sources of astra_py": sources.hexdigest()[:12]}

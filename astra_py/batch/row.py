@@ -59,8 +59,9 @@ def point_row(result: Result) -> dict[str, Any]:
       ``exposed_us``, ``exposed_percent``, ``memory_us``;
     - of its collectives of each kind: ``KIND_count``, ``KIND_time_us`` (mean), ``KIND_busbw_GBps`` and
       ``KIND_algbw_GBps`` (means weighted by time: all bytes over all time), ``KIND_exposed_us`` (sum),
-      ``KIND_ratio`` (all time over all analytic time of each alone);
+      ``KIND_ratio`` (all time over all analytic time of each alone), ``KIND_bottleneck`` (what bounds the longest);
     - of lists of flows: ``flows_count``, ``flows_mean_us``, ``flows_p99_us``, ``flows_slowdown_p99``, ...;
+    - of hosts, where they are simulated: ``max_core_utilisation_percent``;
     - of the network: ``max_link_utilisation_percent``, ``max_queue_bytes``, ``wire_bytes``, ``messages``, and what the
       engine counted (``events``, ``packets``, ``packet_hops``, ``retransmissions``, ...).
     """
@@ -68,6 +69,9 @@ def point_row(result: Result) -> dict[str, Any]:
     row: dict[str, Any] = {"time_us": result.manifest["run"]["time_ps"] / 1e6}
     for prefix, job in _jobs(result):
         row |= {f"{prefix}{name}": value for name, value in _job_figures(result, job)}
+    cores = result.columns("host_cores")["utilisation_percent"]
+    if len(cores):
+        row["max_core_utilisation_percent"] = float(cores.max())
     row |= {
         "max_link_utilisation_percent": float(links["utilisation_percent"].max(initial=0.0)),
         "max_queue_bytes": int(links["max_queue_bytes"].max(initial=0)),
@@ -121,3 +125,4 @@ def _collective_figures(result: Result, job: str, iteration: int) -> Iterator[tu
             yield f"{kind}_{name}", float((table[name][rows] * time).sum() / time.sum()) if time.sum() else None
         yield f"{kind}_exposed_us", float(table["exposed_us"][rows].sum())
         yield f"{kind}_ratio", float(time.sum() / analytic) if analytic else None
+        yield f"{kind}_bottleneck", str(table["bottleneck"][rows][time.argmax()])

@@ -118,7 +118,7 @@ class Study:
             except AstraPyError as error:
                 problems.setdefault(str(error), []).append(Point(index, values, "").title)
         if problems:
-            raise ConfigError("\n".join(_listed(problems)))
+            raise ConfigError("\n".join(_listed(self.title, problems)))
         return tuple(points)
 
     @cached_property
@@ -156,9 +156,9 @@ def _require_possible(scenario: Scenario, built: set[str]) -> None:
         built.add(platform)
 
 
-def _listed(problems: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _listed(title: str, problems: Mapping[str, Sequence[str]]) -> Iterator[str]:
     count = sum(map(len, problems.values()))
-    yield f"{count} {'point is' if count == 1 else 'points are'} not allowed, and nothing was run"
+    yield f"{title}: {count} {'point is' if count == 1 else 'points are'} not allowed, and nothing was run"
     for problem, points in problems.items():
         more = f" and {len(points) - 1} more" if len(points) > 1 else ""
         yield f"  {points[0]}{more}: {problem}"

@@ -47,7 +47,12 @@ def study_of(path: Path, tables: Mapping[str, Any], overrides: Sequence[str] = (
     """The study that the tables of the file ``path`` are; raises as :func:`read_study`, without the file's name."""
     for key in tables:
         if key not in _KEYS:
-            raise ConfigError(f"{key}: unknown key{did_you_mean(key, _KEYS)}; allowed: {', '.join(_KEYS)}")
+            hint = did_you_mean(key, _KEYS)
+            if key in Scenario.model_fields:
+                hint = (
+                    " of a sweep: it is one of a scenario, whose file is named by scenario, or whose key is in [base]"
+                )
+            raise ConfigError(f"{key}: unknown key{hint}; allowed: {', '.join(_KEYS)}")
     scenario = tables.get("scenario")
     if isinstance(scenario, str):
         scenario = path.parent / scenario

@@ -23,8 +23,14 @@ if TYPE_CHECKING:
 
 __all__ = ["WarmProcess", "lost_outcome"]
 
-#: A process that is forked from must not have numpy's threads, and points side by side have a core each.
-_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+#: What keeps libraries from threads, which a process that is forked from must not have: those of OpenMP, OpenBLAS, MKL,
+#: and of Arrow's jemalloc, which pandas loads where it is installed. Points side by side have a core each anyway.
+_ONE_THREAD = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",
+}
 #: The driver's ways to modules, which its script may have changed, are the warm process's, too.
 _SERVE = "import sys; fd, workers, *sys.path = sys.argv[1:]; " + (
     "from astra_py.batch.worker import serve; serve(int(fd), int(workers))"

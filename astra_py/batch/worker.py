@@ -18,6 +18,7 @@ from importlib import import_module
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING
 
+from astra_py.api import versions_here
 from astra_py.batch.attempt import Verdict, attempt_point, judge, over_limit
 from astra_py.batch.child import Child
 from astra_py.batch.executor import Started
@@ -40,7 +41,6 @@ _LOOK_EVERY_S = 0.05
 _WARM = (
     "astra_py._ns3_ext",
     "astra_py.analysis",
-    "astra_py.api",
     "astra_py.engines.analytic",
     "astra_py.engines.flow",
 )
@@ -91,6 +91,7 @@ def _warm_up() -> None:
         import_module(name)
     for group in BUILT_IN:
         load_group(group)
+    versions_here()
     # what is there now is not looked at by the children's collectors, which would copy all of its pages
     gc.collect()
     gc.freeze()

@@ -58,6 +58,7 @@ def _facts(row: Parameter) -> list[tuple[str, str]]:
         ("only", row.only),
         ("held in", row.unit),
         ("source", row.source),
+        *(("preset", f"{name}: {value} ({source})") for name, (value, source) in row.presets.items()),
         ("ns-3", ", ".join(row.ns3)),
     ]
     return [(label, text) for label, text in facts if text]
@@ -85,5 +86,7 @@ def _print_markdown(rows: list[Parameter]) -> None:
         allowed = f"{row.allowed}; {row.only}" if row.only else row.allowed
         default = "" if row.default is None else f"`{row.default}`"
         default += "".join(f"; {kind}: `{other}`" for kind, other in row.by_transport.items())
-        cells = [f"`{row.key}`", row.type, row.unit, default, allowed, row.source, ", ".join(row.ns3), row.description]
+        sources = [row.source, *(f"{name}: `{value}`, {source}" for name, (value, source) in row.presets.items())]
+        source = "; ".join(filter(None, sources))
+        cells = [f"`{row.key}`", row.type, row.unit, default, allowed, source, ", ".join(row.ns3), row.description]
         print("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")

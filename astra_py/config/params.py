@@ -10,6 +10,7 @@ from typing import Any
 from pydantic_core import PydanticUndefined
 
 from astra_py.config.explain import table_at, tables_of
+from astra_py.config.presets import preset_values
 from astra_py.config.rules import Rule
 from astra_py.config.scenario import Scenario
 from astra_py.config.table import OfTransport, declaration, rule_of
@@ -28,6 +29,7 @@ class Parameter:
     unit : unit that the value is held in inside the package; empty for a pure number or a name.
     default : as it is written in a scenario file; None where one must be given.
     by_transport : other defaults, by the ``transport.kind`` that brings them.
+    presets : values of presets that say where they have them from, and that source, by preset.
     allowed : what the value may be.
     only : when the parameter means something, or empty; setting it otherwise is an error, but for keys of another
         ``transport.kind``, which are named and not used.
@@ -41,6 +43,7 @@ class Parameter:
     unit: str
     default: Any
     by_transport: Mapping[str, Any]
+    presets: Mapping[str, tuple[Any, str]]
     allowed: str
     only: str
     source: str
@@ -67,6 +70,7 @@ def parameter_table() -> list[Parameter]:
                     unit=rule.unit,
                     default=None if info.default is PydanticUndefined else info.default,
                     by_transport=made.by_transport,
+                    presets=preset_values(table.key_path(name)),
                     allowed=rule.allowed,
                     only=only.text if only else "",
                     source=made.source,

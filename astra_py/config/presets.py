@@ -11,10 +11,12 @@ from typing import Any
 
 from astra_py.config.table import Table
 
-__all__ = ["apply_preset", "preset_transport", "presets", "put_under", "transport_presets"]
+__all__ = ["apply_preset", "preset_transport", "preset_values", "presets", "put_under", "transport_presets"]
 
 #: Tables of a scenario that may name a preset of their kind.
 _TABLES_WITH_PRESETS = ("transport", "system", "host")
+#: Table of a preset that says where its figures come from, by key path.
+_SOURCES = "sources"
 
 
 def transport_presets() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
@@ -28,9 +30,35 @@ def preset_transport(name: str) -> str | None:
     return kind
 
 
-@cache
 def presets(kind: str) -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
     """Return the presets that ship with the package for ``[transport]``, ``[system]`` and the like, by ``kind``."""
+    return {
+        name: {table: values for table, values in preset.items() if table != _SOURCES}
+        for name, preset in _files(kind).items()
+    }
+
+
+def preset_values(key: str) -> dict[str, tuple[Any, str]]:
+    """What presets set a parameter to, and from which source, by preset; those that name a source for it.
+
+    Parameters
+    ----------
+    key : the parameter's key path.
+    """
+    *tables, field = key.split(".")
+    found = {}
+    for kind in _TABLES_WITH_PRESETS:
+        for name, preset in _files(kind).items():
+            if (source := preset.get(_SOURCES, {}).get(key)) is not None:
+                table: Any = preset
+                for part in tables:
+                    table = table[part]
+                found[name] = (table[field], source)
+    return found
+
+
+@cache
+def _files(kind: str) -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
     folder = files("astra_py.config") / "presets" / kind
     found = {entry.name: entry for entry in folder.iterdir() if entry.name.endswith(".toml")}
     return {name.removesuffix(".toml"): tomllib.loads(found[name].read_text("utf-8")) for name in sorted(found)}

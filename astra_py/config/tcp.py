@@ -42,7 +42,7 @@ _LARGEST_UNSCALED = 65_535
 #: Largest window that scaling can tell (RFC 7323, 2.3).
 _LARGEST_SCALED = _LARGEST_UNSCALED * 2**14
 _LONGEST_TIME = parse_time("100s")
-_MOST_SOCKETS = 4096
+_MOST_SOCKETS = 1024
 
 _UNISON = "UNISON, EuroSys 2024: its evaluation's DCTCP"
 _BUFFER = QuantityRule(SIZE, least=1, most=_LARGEST_SCALED, words={"auto": None})
@@ -58,9 +58,10 @@ class TcpConfig(Table):
     key: ClassVar[str] = "transport.tcp"
     only: ClassVar[Requirement | None] = OfTransport("tcp")
 
-    mtu: Annotated[int, QuantityRule(SIZE, least=256, most=65_535)] = parameter(
+    mtu: Annotated[int, QuantityRule(SIZE, least=576, most=65_535)] = parameter(
         "9000B",
-        "Largest IP packet. A segment has 40 B less of payload, and 12 B less again with timestamps.",
+        "Largest IP packet, at least what RFC 791 asks of everyone. A segment has 40 B less of payload, and 12 B less "
+        "again with timestamps.",
         source="jumbo frames of data centres",
         ns3=_figure("TcpSocket::SegmentSize", None),
     )
@@ -112,7 +113,8 @@ class TcpConfig(Table):
     )
     delayed_ack_timeout: Annotated[int, QuantityRule(TIME, least=parse_time("1us"), most=_LONGEST_TIME)] = parameter(
         "40ms",
-        "Time after which a delayed acknowledgement is sent all the same.",
+        "Time after which a delayed acknowledgement is sent all the same; at most half of min_rto, so that it comes "
+        "before that (Linux's tcp_delack_max).",
         source="Linux, include/net/tcp.h: TCP_DELACK_MIN",
         only=Condition("delayed_ack", "transport.tcp.delayed_ack above 1", lambda count: count > 1),
         ns3=_figure("TcpSocket::DelAckTimeout"),
@@ -180,15 +182,14 @@ class TcpConfig(Table):
         return self.mtu - _HEADERS - (_TIMESTAMPS if self.timestamps else 0)
 
     def check(self) -> None:  # noqa: D102  (as the base)
-        segment = format_size(self.segment_bytes)
-        for name in ("send_buffer", "receive_buffer", "unsent_limit"):
-            size = getattr(self, name)
-            if size is not None and size < self.segment_bytes:
+        for name, segments in (("send_buffer", 2), ("receive_buffer", 2), ("unsent_limit", 1)):
+            size, least = getattr(self, name), segments * self.segment_bytes
+            if size is not None and size < least:
                 raise FieldError(
                     name,
-                    f"{self.text(name)!r} does not hold a segment of {segment} (transport.tcp.mtu = "
-                    f"{self.text('mtu')!r})",
-                    f"'auto' or at least {segment}",
+                    f"{self.text(name)!r} does not hold {segments} full segment{'s' * (segments > 1)} of "
+                    f"transport.tcp.mtu = {self.text('mtu')!r}",
+                    f"'auto' or at least {format_size(least)}",
                 )
         if self.receive_buffer is not None and self.receive_buffer > _LARGEST_UNSCALED and not self.window_scale:
             raise FieldError(

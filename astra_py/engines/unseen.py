@@ -29,6 +29,7 @@ _TRANSPORT_OF_MESSAGES = frozenset(
 _TRANSPORT_OF_ASTRA_SIM = frozenset({"kind", "preset", "send_latency", "receive_latency"})
 #: Of ``[transport.tcp]``, what decides how large its segments are and which ways they take.
 _TCP_OF_MESSAGES = frozenset({"mtu", "timestamps", "sockets_per_peer"})
+_TCP_SEEN_BY_MODE = {"loggp": _TCP_OF_MESSAGES}
 #: What of ``[transport]`` is seen without packets, by ``analytic.mode``. TorchRec's planner has its own constants.
 _SEEN_BY_MODE = {
     "loggp": _TRANSPORT_OF_MESSAGES,
@@ -54,9 +55,7 @@ def unseen_keys(scenario: Scenario) -> tuple[str, ...]:
     seen = _TRANSPORT_OF_MESSAGES | {"qp_policy"} if is_flow else _SEEN_BY_MODE[mode]
     tables: list[tuple[Table, Table, frozenset[str]]] = [(transport, plain.transport, seen | {"tcp"})]
     if transport.kind == "tcp":
-        of_tcp = (
-            _TCP_OF_MESSAGES | {"socket_policy"} if is_flow else _TCP_OF_MESSAGES if mode == "loggp" else frozenset()
-        )
+        of_tcp = _TCP_OF_MESSAGES | {"socket_policy"} if is_flow else _TCP_SEEN_BY_MODE.get(mode, frozenset())
         tables += [(transport.tcp, plain.transport.tcp, of_tcp), (scenario.host, plain.host, frozenset({"preset"}))]
     tables.append((scenario.switch, plain.switch, frozenset()))
     return tuple(

@@ -94,7 +94,7 @@ def _are_accompanied(start: NDArray[np.int64], end: NDArray[np.int64]) -> NDArra
 def _beside(resource: Bottleneck, hold: Hold | None, time_ps: int) -> Bottleneck:
     """What is to be named where no resource is needed for most of the time."""
     left = 1.0 - resource.share
-    beyond = 0.0 if hold is None else max(0.0, hold.time_ps / time_ps - resource.share)
+    beyond = 0.0 if hold is None else max(0.0, min(hold.time_ps / time_ps, 1.0) - resource.share)
     # of the time in which the resource is not needed, most is spent held back
     if hold is not None and beyond > left / 2:
         return Bottleneck(hold.kind, beyond, hold.where)

@@ -37,12 +37,17 @@ class Holds:
 
     TCP says so itself, of each message while it was the first unsent of its socket. A RoCE NIC sends whenever it has
     something to send, unless its port is paused or a window or the congestion control holds its queue pairs: what its
-    port's messages waited beyond their own time on it is one of these.
+    port's messages waited beyond their own time on it is one of these. What is left of a message after its last byte
+    was sent, while losses are repaired, is congestion.
     """
 
     def __init__(self, record: RunRecord) -> None:
         self._record = record
         traffic, columns = record.traffic, record.columns
+        #: Of each message, the time after its last byte was first sent in which what was lost of it was sent again.
+        self._repairs = np.where(
+            columns.message_retransmitted_packets > 0, columns.message_delivered_ps - columns.message_sent_ps, 0
+        )
         line_bytes = traffic.line_bytes(record.transport, record.channel_efficiency)
         every = np.arange(len(traffic.size_bytes))
         port = traffic.there[traffic.there_ptr[:-1]][traffic.flow] if len(every) else np.zeros(0, dtype=np.int32)
@@ -51,7 +56,7 @@ class Holds:
         self._port = port.astype(np.int64)
         self._needs = line_bytes.of(every, port) * (PS_PER_BYTE / rate)
         self._begin = columns.message_posted_ps[traffic.whole] + record.transport.send_latency_ps
-        self._end = columns.message_sent_ps[traffic.whole]
+        self._end = np.where(self._repairs > 0, columns.message_delivered_ps, columns.message_sent_ps)[traffic.whole]
         self._by_port = np.argsort(self._port, kind="stable")
         self._ports = self._port[self._by_port]
         self._work: dict[int, Work] = {}
@@ -68,9 +73,10 @@ class Holds:
         # the parts of a message on several sockets are held together, and told of once
         flow = traffic.flow[np.searchsorted(traffic.whole, messages)]
         flows, of_flow = np.unique(flow, return_inverse=True)
+        repairs = self._repairs[messages]
         window = columns.message_rwnd_limited_ps[messages] + columns.message_sndbuf_limited_ps[messages]
         holds = []
-        for kind, held in (("window", window), ("congestion", columns.message_cwnd_limited_ps[messages])):
+        for kind, held in (("window", window), ("congestion", columns.message_cwnd_limited_ps[messages] + repairs)):
             total = integer_sums(of_flow, held, len(flows))
             worst = int(np.argmax(total))
             src, dst = traffic.flow_src[flows[worst]], traffic.flow_dst[flows[worst]]

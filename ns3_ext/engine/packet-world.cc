@@ -2,8 +2,10 @@
 #include "packet-world.h"
 
 #include "../core/errors.h"
+#include "../core/set-attribute.h"
 #include "../fabric/fabric-device.h"
 #include "../fabric/fabric-switch.h"
+#include "../tcp/tcp-transport.h"
 
 #include "ns3/boolean.h"
 #include "ns3/enum.h"
@@ -23,16 +25,6 @@ namespace ns3
 
 namespace
 {
-
-void
-SetAttribute(const Ptr<Object>& object, const std::string& name, const AttributeValue& value)
-{
-    if (!object->SetAttributeFailSafe(name, value))
-    {
-        throw ConfigError(object->GetInstanceTypeId().GetName() + "::" + name +
-                          " refuses its value");
-    }
-}
 
 /// Undoes a hook when a run ends, however it ends.
 class HookGuard
@@ -216,10 +208,12 @@ void
 PacketWorld::BuildTcp(const TransportFigures& figures)
 {
     m_tcp = std::make_unique<TcpTransport>(*figures.tcp,
+                                           figures.host,
                                            TcpTransport::Surroundings{m_platform,
                                                                       *m_fabric,
                                                                       *m_simulator,
                                                                       *m_transport,
+                                                                      m_options.seed,
                                                                       figures.sendLatency,
                                                                       figures.receiveLatency});
     for (RankId rank = 0; rank < m_platform.Ranks(); ++rank)
@@ -433,17 +427,24 @@ PacketWorld::Count(RunOutcome& outcome) const
     }
     NicCounters total = m_transport->TotalCounters();
     uint64_t connections = m_transport->ConnectionCount();
+    uint64_t hostEvents = 0;
     if (m_tcp)
     {
+        outcome.cores = m_tcp->Cores();
+        outcome.staging = m_tcp->Stagings();
+        outcome.messagesAtHosts = m_tcp->Messages(outcome.messages.Size());
+        outcome.sockets = m_tcp->Sockets();
+        hostEvents = m_tcp->HostEvents();
         total.Add(m_tcp->TotalCounters());
         connections += m_tcp->ConnectionCount();
     }
     outcome.counters["events"] = static_cast<int64_t>(loop.EventCount());
     // Timers that will find nothing due, acknowledgements of what was known already, and whatever a
     // user added may outlive the schedule.
-    outcome.counters["events_left"] = static_cast<int64_t>(
-        loop.Pending() - m_simulator->PendingNs3Events() - m_transport->ArmedTimers() -
-        m_transport->AcksOnTheirWay() - m_fabric->PauseTimers() - m_fabric->ReleaseEvents());
+    outcome.counters["events_left"] =
+        static_cast<int64_t>(loop.Pending() - m_simulator->PendingNs3Events() -
+                             m_transport->ArmedTimers() - m_transport->AcksOnTheirWay() -
+                             m_fabric->PauseTimers() - m_fabric->ReleaseEvents() - hostEvents);
     outcome.counters["frames_in_flight"] = static_cast<int64_t>(m_fabric->FramesInFlight());
     outcome.counters["packets"] = total.dataPackets;
     outcome.counters["packet_hops"] = static_cast<int64_t>(m_fabric->PacketHops());

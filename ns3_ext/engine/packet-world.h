@@ -7,7 +7,6 @@
 #include "../fabric/packet-router.h"
 #include "../fabric/platform-description.h"
 #include "../roce/roce-transport.h"
-#include "../tcp/tcp-transport.h"
 #include "../wire/packet-capture.h"
 #include "network-world.h"
 #include "ns3-defaults.h"
@@ -24,6 +23,8 @@
 
 namespace ns3
 {
+
+class TcpTransport;
 
 /**
  * A platform in ns-3: its nodes, devices, NICs, and the simulator they share.

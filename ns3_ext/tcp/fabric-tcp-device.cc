@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "fabric-tcp-device.h"
 
-#include "tcp-transport.h"
+#include "tcp-segments.h"
 
 #include "ns3/channel.h"
 #include "ns3/ipv4-l3-protocol.h"
@@ -41,7 +41,7 @@ FabricTcpDevice::~FabricTcpDevice() = default;
 void
 FabricTcpDevice::DoDispose()
 {
-    m_transport = nullptr;
+    m_segments = nullptr;
     m_node = nullptr;
     m_receive =
         MakeNullCallback<bool, Ptr<NetDevice>, Ptr<const Packet>, uint16_t, const Address&>();
@@ -49,9 +49,9 @@ FabricTcpDevice::DoDispose()
 }
 
 void
-FabricTcpDevice::Attach(TcpTransport& transport, RankId rank)
+FabricTcpDevice::Attach(TcpSegments& segments, RankId rank)
 {
-    m_transport = &transport;
+    m_segments = &segments;
     m_rank = rank;
 }
 
@@ -64,8 +64,8 @@ FabricTcpDevice::ComeUp(const Ptr<Packet>& packet, const Address& from)
 bool
 FabricTcpDevice::Send(Ptr<Packet> packet, const Address&, uint16_t protocolNumber)
 {
-    if (m_transport == nullptr || protocolNumber != Ipv4L3Protocol::PROT_NUMBER ||
-        !m_transport->Send(m_rank, packet))
+    if (m_segments == nullptr || protocolNumber != Ipv4L3Protocol::PROT_NUMBER ||
+        !m_segments->Send(m_rank, packet))
     {
         NS_LOG_WARN("a FabricTcpDevice carries TCP connections of the fabric only; the packet is "
                     "refused");
@@ -129,7 +129,7 @@ FabricTcpDevice::GetMtu() const
 bool
 FabricTcpDevice::IsLinkUp() const
 {
-    return m_transport != nullptr;
+    return m_segments != nullptr;
 }
 
 void

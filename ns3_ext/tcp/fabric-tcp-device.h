@@ -10,12 +10,12 @@
 namespace ns3
 {
 
-class TcpTransport;
+class TcpSegments;
 
 /**
  * What IPv4 has for a device at a rank: all NIC ports of its node.
  *
- * IPv4 packets go down to the transport, which knows the port and the way of their connection, and
+ * IPv4 packets go down to TcpSegments, which knows the port and the way of their connection, and
  * come up from it. There is no ARP: the fabric is asked for ranks, not for hardware addresses.
  */
 class FabricTcpDevice : public NetDevice
@@ -26,7 +26,7 @@ class FabricTcpDevice : public NetDevice
     FabricTcpDevice();
     ~FabricTcpDevice() override;
 
-    void Attach(TcpTransport& transport, RankId rank);
+    void Attach(TcpSegments& segments, RankId rank);
 
     /// An IPv4 packet has come, from the device at that address.
     void ComeUp(const Ptr<Packet>& packet, const Address& from);
@@ -63,7 +63,7 @@ class FabricTcpDevice : public NetDevice
   private:
     void DoDispose() override;
 
-    TcpTransport* m_transport{nullptr};
+    TcpSegments* m_segments{nullptr};
     Ptr<Node> m_node;
     ReceiveCallback m_receive;
     Mac48Address m_address;

@@ -2,11 +2,12 @@
 #include "fabric-tcp-protocol.h"
 
 #include "tcp-connection.h"
-#include "tcp-transport.h"
+#include "tcp-segments.h"
 
 #include "ns3/ipv4-end-point.h"
 #include "ns3/ipv4-interface.h"
 #include "ns3/node.h"
+#include "ns3/tcp-header.h"
 
 namespace ns3
 {
@@ -32,7 +33,7 @@ FabricTcpProtocol::GetInstanceTypeId() const
 void
 FabricTcpProtocol::DoDispose()
 {
-    m_transport = nullptr;
+    m_segments = nullptr;
     TcpL4Protocol::DoDispose();
 }
 
@@ -41,12 +42,17 @@ FabricTcpProtocol::Receive(Ptr<Packet> packet,
                            const Ipv4Header& header,
                            Ptr<Ipv4Interface> interface)
 {
-    const TcpEnd* end = m_transport == nullptr ? nullptr : m_transport->Arriving();
+    const TcpEnd* end = m_segments == nullptr ? nullptr : m_segments->Arriving();
     Ipv4EndPoint* endPoint = end == nullptr || !end->socket ? nullptr : end->socket->GetEndPoint();
-    // A call has no connection yet, and checksums are TcpL4Protocol's to look at.
-    if (endPoint == nullptr || Node::ChecksumEnabled())
+    if (endPoint == nullptr)
     {
-        return TcpL4Protocol::Receive(packet, header, interface);
+        return TcpL4Protocol::Receive(packet, header, interface); // A call; a listener takes it.
+    }
+    TcpHeader tcpHeader;
+    if (Node::ChecksumEnabled() &&
+        PacketReceived(packet, tcpHeader, header.GetSource(), header.GetDestination()) != RX_OK)
+    {
+        return RX_CSUM_FAILED;
     }
     endPoint->ForwardUp(packet, header, end->peerPort, interface);
     return RX_OK;

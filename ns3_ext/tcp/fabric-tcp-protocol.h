@@ -7,7 +7,7 @@
 namespace ns3
 {
 
-class TcpTransport;
+class TcpSegments;
 
 /**
  * ns-3's TCP of a node that finds the connection of a packet by its frame.
@@ -22,9 +22,9 @@ class FabricTcpProtocol : public TcpL4Protocol
     static TypeId GetTypeId();
     TypeId GetInstanceTypeId() const override;
 
-    void SetTransport(TcpTransport& transport)
+    void SetSegments(TcpSegments& segments)
     {
-        m_transport = &transport;
+        m_segments = &segments;
     }
 
     // TcpL4Protocol
@@ -36,7 +36,7 @@ class FabricTcpProtocol : public TcpL4Protocol
   private:
     void DoDispose() override;
 
-    TcpTransport* m_transport{nullptr};
+    TcpSegments* m_segments{nullptr};
 };
 
 } // namespace ns3

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "fabric-tcp-socket.h"
 
+#include "tcp-addresses.h"
 #include "tcp-connection.h"
-#include "tcp-transport.h"
 
+#include "ns3/data-rate.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/ipv4-end-point.h"
 #include "ns3/node.h"
@@ -39,17 +40,29 @@ FabricTcpSocket::GetInstanceTypeId() const
 
 FabricTcpSocket::FabricTcpSocket() = default;
 
-FabricTcpSocket::FabricTcpSocket(const FabricTcpSocket& other) = default;
+FabricTcpSocket::FabricTcpSocket(const FabricTcpSocket& other)
+    : TcpSocketBase(other),
+      m_owner(other.m_owner),
+      m_end(other.m_end)
+{
+}
 
-FabricTcpSocket::~FabricTcpSocket() = default;
+FabricTcpSocket::~FabricTcpSocket()
+{
+    if (m_ownEndPoint)
+    {
+        m_endPoint = nullptr; // It is not the protocol's to delete.
+    }
+}
 
 Ptr<FabricTcpSocket>
-FabricTcpSocket::CopyFor(TcpTransport& transport, TcpEnd& end, Ptr<Node> node)
+FabricTcpSocket::CopyFor(TcpSocketOwner& owner, TcpEnd* end, Ptr<Node> node) const
 {
     const Ptr<FabricTcpSocket> copy = CopyObject<FabricTcpSocket>(this);
     copy->SetNode(node);
     copy->SetTcp(node->GetObject<TcpL4Protocol>());
-    copy->SetEnd(transport, &end);
+    copy->m_owner = &owner;
+    copy->m_end = end;
     return copy;
 }
 
@@ -65,12 +78,11 @@ FabricTcpSocket::SetPlace(const Place& place)
 void
 FabricTcpSocket::BindToConnection()
 {
-    m_endPoint = m_tcp->Allocate(nullptr,
-                                 m_transport->AddressOf(m_end->rank),
-                                 m_end->port,
-                                 m_transport->AddressOf(m_end->peer),
-                                 m_end->peerPort);
-    SetupCallback();
+    m_ownEndPoint = std::make_unique<Ipv4EndPoint>(TcpAddressOf(m_end->rank), m_end->port);
+    m_endPoint = m_ownEndPoint.get();
+    m_endPoint->SetPeer(TcpAddressOf(m_end->peer), m_end->peerPort);
+    // By a plain pointer: the socket outlives what it owns.
+    m_endPoint->SetRxCallback(MakeCallback(&FabricTcpSocket::ForwardUp, this));
     m_tcp->AddSocket(this);
 }
 
@@ -78,7 +90,7 @@ void
 FabricTcpSocket::Call()
 {
     BindToConnection();
-    Connect(InetSocketAddress(m_transport->AddressOf(m_end->peer), m_end->peerPort));
+    Connect(InetSocketAddress(TcpAddressOf(m_end->peer), m_end->peerPort));
 }
 
 void
@@ -101,8 +113,9 @@ FabricTcpSocket::OpenByHand(const FabricTcpSocket& peer)
     m_txBuffer->SetHeadSequence(first);
     m_highTxAck = first;
     m_highRxAckMark = first;
+    m_toldEdge = first + SequenceNumber32(GetRcvBufSize());
     // The window of a SYN is never scaled (RFC 7323, section 2.2), and the sender has no other yet.
-    m_rWnd = std::min<uint32_t>(peer.m_tcb->m_rxBuffer->MaxBufferSize(), m_maxWinSize);
+    m_rWnd = std::min<uint32_t>(peer.GetRcvBufSize(), m_maxWinSize);
     m_tcb->m_cWnd = GetInitialCwnd() * GetSegSize();
     m_tcb->m_cWndInfl = m_tcb->m_cWnd;
     m_tcb->m_ssThresh = GetInitialSSThresh();
@@ -117,11 +130,57 @@ FabricTcpSocket::OpenByHand(const FabricTcpSocket& peer)
     m_connected = true;
 }
 
+TcpHold
+FabricTcpSocket::HoldOf(ByteCount bytes) const
+{
+    if (bytes <= 0 || AvailableWindow() >= std::min<ByteCount>(bytes, GetSegSize()))
+    {
+        return TcpHold::NOTHING;
+    }
+    return m_rWnd.Get() < m_tcb->m_cWnd.Get() ? TcpHold::RECEIVE_WINDOW
+                                              : TcpHold::CONGESTION_WINDOW;
+}
+
+uint32_t
+FabricTcpSocket::Readable() const
+{
+    return m_tcb->m_rxBuffer->Available();
+}
+
+void
+FabricTcpSocket::TellWindow()
+{
+    // ns-3 tells of its window when it acknowledges only. As Linux does (tcp_cleanup_rbuf), when
+    // the other end may send at least twice as much as it knows (RFC 9293, section 3.8.6.2.2).
+    const SequenceNumber32 next = m_tcb->m_rxBuffer->NextRxSequence();
+    const int32_t told = m_toldEdge - next;
+    const int32_t window = m_tcb->m_rxBuffer->MaxRxSequence() - next;
+    if (m_state == ESTABLISHED && window >= static_cast<int32_t>(GetSegSize()) &&
+        window >= 2 * told)
+    {
+        const bool isEchoing = m_tcb->m_ecnState == TcpSocketState::ECN_CE_RCVD ||
+                               m_tcb->m_ecnState == TcpSocketState::ECN_SENDING_ECE;
+        SendEmptyPacket(isEchoing ? TcpHeader::ACK | TcpHeader::ECE : TcpHeader::ACK);
+    }
+}
+
+uint32_t
+FabricTcpSocket::CongestionWindow() const
+{
+    return m_tcb->m_cWnd;
+}
+
+TimePs
+FabricTcpSocket::SmoothedRoundTrip() const
+{
+    return m_tcb->m_srtt.Get().GetTimeStep();
+}
+
 Ptr<TcpSocketBase>
 FabricTcpSocket::Fork()
 {
     const Ptr<FabricTcpSocket> accepted = CopyObject<FabricTcpSocket>(this);
-    m_transport->Accepted(accepted);
+    m_owner->Accepted(accepted);
     return accepted;
 }
 
@@ -129,12 +188,50 @@ void
 FabricTcpSocket::ReceivedAck(Ptr<Packet> packet, const TcpHeader& header)
 {
     TcpSocketBase::ReceivedAck(packet, header);
+    if (m_end == nullptr || !m_end->isSender)
+    {
+        return;
+    }
     const SequenceNumber32 head = m_txBuffer->HeadSequence();
-    if (m_end != nullptr && head > m_head)
+    if (head > m_head)
     {
         m_acked += head - m_head;
         m_head = head;
-        m_transport->Acked(*m_end->connection, m_acked);
+        m_owner->Acked(*m_end, m_acked);
+    }
+    m_owner->Moved(*m_end);
+}
+
+void
+FabricTcpSocket::ReceivedData(Ptr<Packet> packet, const TcpHeader& header)
+{
+    if (packet->GetSize() > GetSegSize())
+    {
+        // Several segments that the host has merged: acknowledged at once, as by Linux
+        // (__tcp_ack_snd_check).
+        m_delAckCount = m_delAckMaxCount;
+    }
+    TcpSocketBase::ReceivedData(packet, header);
+}
+
+uint32_t
+FabricTcpSocket::SendDataPacket(SequenceNumber32 sequence, uint32_t maxSize, bool withAck)
+{
+    const uint32_t bytes = TcpSocketBase::SendDataPacket(sequence, maxSize, withAck);
+    if (m_end != nullptr)
+    {
+        m_owner->Moved(*m_end);
+    }
+    return bytes;
+}
+
+void
+FabricTcpSocket::SendEmptyPacket(uint8_t flags)
+{
+    TcpSocketBase::SendEmptyPacket(flags);
+    if ((flags & TcpHeader::ACK) != 0)
+    {
+        m_toldEdge = m_tcb->m_rxBuffer->MaxRxSequence();
     }
 }
 
@@ -144,7 +241,7 @@ FabricTcpSocket::ReTxTimeout()
     const bool isDue = m_txBuffer->Size() > 0 && m_state != CLOSED && m_state != TIME_WAIT;
     if (isDue && m_end != nullptr)
     {
-        m_transport->TimedOut(*m_end);
+        m_owner->TimedOut(*m_end);
     }
     TcpSocketBase::ReTxTimeout();
 }
@@ -153,8 +250,8 @@ Time
 FabricTcpSocket::CalculateRttSample(const TcpHeader& header, const RttHistory& history)
 {
     // Of what was sent once only (RFC 6298, section 3).
-    const bool isAcked = header.GetAckNumber() >=
-                         history.seq + SequenceNumber32(static_cast<uint32_t>(history.count));
+    const SequenceNumber32 end = history.seq + SequenceNumber32(history.count);
+    const bool isAcked = header.GetAckNumber() >= end;
     return isAcked && !history.retx ? Simulator::Now() - history.time : Time(0);
 }
 

@@ -4,23 +4,50 @@
 
 #include "../core/units.h"
 
-#include "ns3/data-rate.h"
 #include "ns3/tcp-socket-base.h"
 
 #include <cstdint>
+#include <memory>
 
 namespace ns3
 {
 
-class TcpTransport;
+class FabricTcpSocket;
 struct TcpEnd;
+
+/// What keeps a stream's next byte from leaving its socket.
+enum class TcpHold : uint8_t
+{
+    NOTHING, ///< Or the application, or a port that is busy.
+    CONGESTION_WINDOW,
+    RECEIVE_WINDOW,
+    SEND_BUFFER,
+};
+
+/// Who is told what sockets do.
+class TcpSocketOwner
+{
+  public:
+    /// A listener has taken the call that is now coming up.
+    virtual void Accepted(const Ptr<FabricTcpSocket>& socket) = 0;
+    /// All bytes of a stream up to here are known to have arrived.
+    virtual void Acked(TcpEnd& end, ByteCount bytes) = 0;
+    /// A retransmission timer ran out.
+    virtual void TimedOut(TcpEnd& end) = 0;
+    /// It has sent something, or was told something: what holds it may be another thing now.
+    virtual void Moved(TcpEnd& end) = 0;
+
+  protected:
+    ~TcpSocketOwner() = default;
+};
 
 /**
  * ns-3's TCP, at an end of a connection of the fabric.
  *
  * It measures round trips by the clock, where ns-3's own takes timestamps, which count
- * milliseconds; it tells its transport how far its stream is; and it can be open without a
- * handshake. All else is TcpSocketBase's.
+ * milliseconds; it tells its owner how far its stream is; it tells the other end of its window when
+ * its application has read late; and it can be open without a handshake. All else is
+ * TcpSocketBase's.
  */
 class FabricTcpSocket : public TcpSocketBase
 {
@@ -40,16 +67,21 @@ class FabricTcpSocket : public TcpSocketBase
         BitRate rate; ///< Of the NIC's port: nobody paces faster.
     };
 
-    /// A socket like this one, of which there is one at an end.
-    Ptr<FabricTcpSocket> CopyFor(TcpTransport& transport, TcpEnd& end, Ptr<Node> node);
+    /**
+     * A socket like this one.
+     *
+     * @param owner Told what it does; it must outlive the run.
+     * @param end Where it is; none of a listener.
+     * @param node The node of its rank.
+     */
+    Ptr<FabricTcpSocket> CopyFor(TcpSocketOwner& owner, TcpEnd* end, Ptr<Node> node) const;
 
     void SetPlace(const Place& place);
 
-    /// Give it its end; as a listener has none, what it accepts gets one here.
-    void SetEnd(TcpTransport& transport, TcpEnd* end)
+    /// What a listener has accepted gets its end here.
+    void SetEnd(TcpEnd& end)
     {
-        m_transport = &transport;
-        m_end = end;
+        m_end = &end;
     }
 
     TcpEnd* End() const
@@ -69,20 +101,31 @@ class FabricTcpSocket : public TcpSocketBase
         return m_endPoint;
     }
 
-    /// Bytes of the stream that are known to have arrived.
-    ByteCount AckedBytes() const
-    {
-        return m_acked;
-    }
+    /**
+     * What holds the bytes that it has and has not sent.
+     *
+     * @param bytes How many these are.
+     */
+    TcpHold HoldOf(ByteCount bytes) const;
 
-    TcpStates_t State() const
-    {
-        return m_state;
-    }
+    /// Bytes that have come and wait to be read.
+    uint32_t Readable() const;
+
+    /// Tell the other end of the window, if what was told it has been much too little for a while.
+    void TellWindow();
+
+    /// Bytes that may be in flight by its congestion control.
+    uint32_t CongestionWindow() const;
+
+    /// Round trip as it is estimated now; 0 before one was measured.
+    TimePs SmoothedRoundTrip() const;
 
   protected:
     Ptr<TcpSocketBase> Fork() override;
     void ReceivedAck(Ptr<Packet> packet, const TcpHeader& header) override;
+    void ReceivedData(Ptr<Packet> packet, const TcpHeader& header) override;
+    uint32_t SendDataPacket(SequenceNumber32 sequence, uint32_t maxSize, bool withAck) override;
+    void SendEmptyPacket(uint8_t flags) override;
     void ReTxTimeout() override;
     Time CalculateRttSample(const TcpHeader& header, const RttHistory& history) override;
 
@@ -90,9 +133,12 @@ class FabricTcpSocket : public TcpSocketBase
     /// Bind it to its addresses and ports, which together are no other connection's.
     void BindToConnection();
 
-    TcpTransport* m_transport{nullptr};
+    TcpSocketOwner* m_owner{nullptr};
     TcpEnd* m_end{nullptr};
-    SequenceNumber32 m_head{1}; ///< First byte that is not known to have arrived.
+    /// ns-3's list of them is walked for each that is added, and by nobody else here.
+    std::unique_ptr<Ipv4EndPoint> m_ownEndPoint;
+    SequenceNumber32 m_head{1};     ///< First byte that is not known to have arrived.
+    SequenceNumber32 m_toldEdge{0}; ///< First byte that the other end may not send yet.
     ByteCount m_acked{0};
 };
 

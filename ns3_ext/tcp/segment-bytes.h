@@ -2,6 +2,8 @@
 #ifndef ASTRA_SEGMENT_BYTES_H
 #define ASTRA_SEGMENT_BYTES_H
 
+#include "tcp-figures.h"
+
 #include "ns3/packet.h"
 
 #include <array>
@@ -29,6 +31,14 @@ PacketLineBytes(uint32_t packetBytes)
 {
     const uint32_t frame = ETHERNET_HEADER_BYTES + packetBytes + ETHERNET_FCS_BYTES;
     return ETHERNET_GAP_BYTES + (frame < LEAST_FRAME_BYTES ? LEAST_FRAME_BYTES : frame);
+}
+
+/// Payload of a full segment (MSS less its options, RFC 9293, section 3.7.1).
+constexpr uint32_t
+SegmentPayload(const TcpFigures& figures)
+{
+    return figures.mtu - IPV4_HEADER_BYTES - TCP_HEADER_BYTES -
+           (figures.hasTimestamps ? TIMESTAMPS_BYTES : 0);
 }
 
 /// What the fabric has to know of a segment, read from its first bytes.

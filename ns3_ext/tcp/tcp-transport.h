@@ -5,16 +5,17 @@
 #include "../core/fabric-simulator-impl.h"
 #include "../core/member-handler.h"
 #include "../core/message-network.h"
-#include "../core/slab.h"
 #include "../fabric/fabric.h"
 #include "../fabric/path-store.h"
 #include "../roce/roce-transport.h"
-#include "fabric-tcp-device.h"
-#include "segment-bytes.h"
+#include "host-figures.h"
+#include "tcp-columns.h"
 #include "tcp-connection.h"
 #include "tcp-figures.h"
+#include "tcp-host.h"
+#include "tcp-segments.h"
+#include "tcp-streams.h"
 
-#include "ns3/ipv4-address.h"
 #include "ns3/node.h"
 #include "ns3/object-factory.h"
 #include "ns3/packet.h"
@@ -22,7 +23,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -31,14 +31,14 @@ namespace ns3
 {
 
 /**
- * The network of ns-3's TCP on the fabric, and its face to the executor: messages are bytes of
- * streams.
+ * The network of ns-3's TCP on the fabric, and its face to the executor: who is connected to whom,
+ * and which connections a message takes.
  *
  * What goes over scale-up links only has no TCP and is a RoceTransport's, which tells the same
- * listener. The sources are by concern: tcp-transport (who is connected to whom),
- * tcp-transport-streams (messages and their moments), tcp-transport-segments (packets and frames).
+ * listener. A message's way down is Post -> TcpStreams -> FabricTcpSocket and ns-3's TCP and IPv4
+ * -> FabricTcpDevice -> TcpSegments -> Fabric, and the same way up.
  */
-class TcpTransport : public MessageNetwork, public SegmentOwner
+class TcpTransport : public MessageNetwork, private TcpSocketOwner
 {
   public:
     /// What the transport is built of; all outlives it.
@@ -48,14 +48,20 @@ class TcpTransport : public MessageNetwork, public SegmentOwner
         Fabric& fabric;
         FabricSimulatorImpl& simulator;
         RoceTransport& scaleUp;
+        uint64_t seed;
         TimePs sendLatency;
         TimePs receiveLatency;
     };
 
     /**
+     * @param figures Of TCP.
+     * @param host What it costs.
+     * @param surroundings Where it is.
      * @throws ConfigError when a figure is none that ns-3's TCP can have.
      */
-    TcpTransport(const TcpFigures& figures, const Surroundings& surroundings);
+    TcpTransport(const TcpFigures& figures,
+                 const HostFigures& host,
+                 const Surroundings& surroundings);
     ~TcpTransport() override;
 
     TcpTransport(const TcpTransport&) = delete;
@@ -69,32 +75,6 @@ class TcpTransport : public MessageNetwork, public SegmentOwner
     void Post(const MessageRequest& request) override;
     void Expect(RankId src, RankId dst, uint8_t priority) override;
 
-    // SegmentOwner
-    void SegmentStarted(const Frame& frame, TimePs end) override;
-    void SegmentIsOver(FrameNotes& notes) override;
-
-    // From sockets and devices.
-    /// An IPv4 packet of a rank leaves; false where it belongs to no connection.
-    bool Send(RankId rank, const Ptr<Packet>& packet);
-
-    /// The end that the packet now coming up is for; null outside of that.
-    const TcpEnd* Arriving() const
-    {
-        return m_arriving;
-    }
-
-    /// A listener has taken the call that is now coming up.
-    void Accepted(const Ptr<FabricTcpSocket>& socket);
-    /// All bytes of a stream up to here are known to have arrived.
-    void Acked(TcpConnection& connection, ByteCount bytes);
-    /// A retransmission timer ran out.
-    void TimedOut(const TcpEnd& end);
-
-    static Ipv4Address AddressOf(RankId rank)
-    {
-        return Ipv4Address(FIRST_ADDRESS + rank);
-    }
-
     const NicCounters& CountersOf(RankId rank) const
     {
         return m_hosts[rank].counters;
@@ -107,40 +87,32 @@ class TcpTransport : public MessageNetwork, public SegmentOwner
         return m_connections.size();
     }
 
-    /// What happened to connections that carry no more: which, and why.
-    const std::vector<std::string>& Failures() const
-    {
-        return m_failures;
-    }
+    /// Events of hosts that are in the loop now.
+    uint64_t HostEvents() const;
+
+    /**
+     * How connections are that have messages left: which was given up, and how far the others are.
+     *
+     * @param limit Most connections to tell of.
+     */
+    std::vector<std::string> Troubles(size_t limit) const;
 
     /// The packet of a frame that is somewhere in the fabric, from its IPv4 header on.
     Ptr<const Packet> PacketOf(const Frame& frame) const
     {
-        return m_packets[frame.notes->packet];
+        return m_segments.PacketOf(frame);
+    }
+
+    CoreColumns Cores() const;
+    StagingColumns Stagings() const;
+    SocketColumns Sockets() const;
+
+    MessageHostColumns Messages(size_t count) const
+    {
+        return m_streams.MessageColumns(count);
     }
 
   private:
-    /// 10.0.0.1 is rank 0's.
-    static constexpr uint32_t FIRST_ADDRESS = 0x0a000001;
-    static constexpr RankId MAX_RANKS = (1U << 24) - 2;
-    /// Where receivers listen; that of iperf, the field's tool for streams.
-    static constexpr uint16_t SERVICE_PORT = 5001;
-    /// First of the dynamic ports (RFC 6335, section 6).
-    static constexpr uint16_t FIRST_DYNAMIC_PORT = 49152;
-
-    /// What a rank has of TCP.
-    struct Host : FrameSink
-    {
-        TcpTransport* transport{nullptr};
-        RoceNic* nic{nullptr};
-        Ptr<Node> node;
-        Ptr<FabricTcpDevice> device;
-        Ptr<FabricTcpSocket> listener;
-        NicCounters counters;
-
-        void ReceiveFrame(Frame& frame) override;
-    };
-
     /// All from one rank to another at one priority.
     struct Peer
     {
@@ -149,52 +121,35 @@ class TcpTransport : public MessageNetwork, public SegmentOwner
         uint32_t next{0};
     };
 
-    /// A segment on its way out of the NIC, for the first time.
-    struct Departure
-    {
-        Departure* next{nullptr};
-        TcpConnection* connection{nullptr};
-        ByteCount streamEnd{0};
-    };
-
-    // Connections.
+    // Hosts.
     void CheckFigures() const;
     void MakePrototype();
-    Ptr<FabricTcpSocket> Listen(Host& host);
+    void MakeMachines(const HostFigures& host, uint64_t seed);
+    void InstallStack(TcpHost& host, RankId rank);
+
+    // Connections.
     Peer& PeerOf(RankId src, RankId dst, uint8_t priority);
     TcpConnection* Connect(RankId src, RankId dst, uint8_t priority, uint32_t number);
-    void SetEnd(TcpEnd& end, bool isSender, uint32_t number);
-    static uint64_t PortsKeyOf(RankId rank, RankId peer, uint16_t dynamicPort, bool isSender);
+    void SetEnd(TcpEnd& end, uint64_t key, uint32_t number);
     Ptr<FabricTcpSocket> NewSocket(TcpEnd& end);
-    FabricTcpSocket::Place PlaceOf(const TcpConnection& connection, const TcpEnd& end) const;
-    TimePs WayTime(const TcpEnd& end, uint32_t packetBytes, uint32_t payloadBytes) const;
     void SetCallbacks(TcpEnd& end);
-    void Open(TcpConnection& connection);
+    FabricTcpSocket::Place PlaceOf(const TcpEnd& end) const;
+    TimePs WayTime(const TcpEnd& end, uint32_t packetBytes, uint32_t payloadBytes) const;
     void Opened(Ptr<Socket> socket);
     void OpeningFailed(Ptr<Socket> socket);
     void Failed(Ptr<Socket> socket);
     void Fail(const TcpEnd& end, const std::string& why);
-    ContextGuard ActAs(RankId rank);
 
-    // Streams.
+    // Messages.
     void SendLatencyPassed(uint64_t unused);
     void Submit(const MessageRequest& request);
-    void Append(TcpConnection& connection, MessageId id, ByteCount size, TcpStripes* whole);
-    void Write(TcpConnection& connection);
-    void DataCame(Ptr<Socket> socket);
-    void TellDelivered(MessageId id, ByteCount bytes);
-    void ReceiveLatencyPassed(uint64_t unused);
-    void SegmentHasLeft(uint64_t departure);
-    void Passed(TcpConnection& connection, TcpMessage* message);
-    void TellSent(const TcpMessage& message);
-    void TellRead(const TcpMessage& message);
-    void TellAcked(const TcpMessage& message);
+    void Open(TcpConnection& connection);
 
-    // Segments.
-    TcpEnd* FindEnd(RankId rank, const SegmentBytes& segment);
-    void CountData(TcpConnection& connection, const SegmentBytes& segment, Frame& frame);
-    static uint32_t FillersIn(const TcpConnection& connection, ByteCount begin, ByteCount end);
-    void ComeUp(Host& host, Frame& frame);
+    // TcpSocketOwner
+    void Accepted(const Ptr<FabricTcpSocket>& socket) override;
+    void Acked(TcpEnd& end, ByteCount bytes) override;
+    void TimedOut(TcpEnd& end) override;
+    void Moved(TcpEnd& end) override;
 
     const TcpFigures m_figures;
     const PlatformDescription& m_platform;
@@ -202,30 +157,21 @@ class TcpTransport : public MessageNetwork, public SegmentOwner
     FabricSimulatorImpl& m_simulator;
     RoceTransport& m_scaleUp;
     const TimePs m_sendLatency;
-    const TimePs m_receiveLatency;
     const uint32_t m_segmentBytes;
-    MessageListener* m_listener{nullptr};
+    TcpHosts m_hosts;
+    std::vector<Ptr<HostStack>> m_machines;
+    TcpSegments m_segments;
+    TcpStreams m_streams;
     Ptr<FabricTcpSocket> m_prototype;
     ObjectFactory m_controls; ///< Of congestion.
-    std::deque<Host> m_hosts; ///< By rank.
     std::deque<TcpConnection> m_connections;
     std::unordered_map<uint64_t, Peer> m_peers;
-    std::unordered_map<uint64_t, TcpEnd*> m_endByPorts;
     PathStore m_paths;
     std::vector<ChannelId> m_scratchPath;
-    Slab<TcpMessage> m_messages;
-    Slab<TcpStripes> m_stripes;
-    Slab<Departure> m_departures;
-    std::vector<Ptr<Packet>> m_packets; ///< By handle.
-    std::vector<uint32_t> m_freePackets;
-    TcpEnd* m_arriving{nullptr};
-    std::deque<MessageRequest> m_submitted;                ///< Wait for the send latency, in order.
-    std::deque<std::pair<MessageId, ByteCount>> m_arrived; ///< Wait for the receive latency.
-    std::vector<std::string> m_failures;
+    std::deque<MessageRequest> m_submitted; ///< Wait for the send latency, in order.
+    std::vector<std::string> m_failures;    ///< Of connections that carry no more.
 
     MemberHandler<TcpTransport, &TcpTransport::SendLatencyPassed> m_sendLatencyHandler;
-    MemberHandler<TcpTransport, &TcpTransport::ReceiveLatencyPassed> m_receiveLatencyHandler;
-    MemberHandler<TcpTransport, &TcpTransport::SegmentHasLeft> m_leftHandler;
 };
 
 } // namespace ns3

@@ -9,24 +9,30 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from astra_py.batch.executor import Started
+from astra_py.batch import run_study
+from astra_py.batch.executor import Executor, Started
 from astra_py.batch.faults import VARIABLE
 from astra_py.batch.limits import Limits
 from astra_py.batch.local import LocalExecutor
 from astra_py.batch.outcome import Outcome, Status
-from astra_py.batch.row import run_point
+from astra_py.batch.point import Point
+from astra_py.batch.store import read_outcomes
+from astra_py.batch.study import Study
+from astra_py.batch.warm import WarmProcess
+from astra_py.batch.worker import Job
 from astra_py.errors import ConfigError
 from point_cases import await_true, faults_of, is_alive, parent_of, small_study
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed")
 
-from astra_py.batch.dask import DaskExecutor  # noqa: E402
+from astra_py.batch.dask import DaskExecutor, _run_warm  # noqa: E402
 
 LIMITS = Limits(time_s=120.0)
 
@@ -76,9 +82,27 @@ def workers_of(client: distributed.Client) -> Mapping[str, Mapping[str, str]]:
     return client.scheduler_info(n_workers=-1)["workers"]
 
 
+@dataclass
+class Watched:
+    """An executor of which somebody else is told, too."""
+
+    executor: Executor
+    watch: Callable[[Started], None]
+
+    def run(
+        self, study: Study, points: Sequence[Point], limits: Limits, on_event: Callable[[Started], None]
+    ) -> Iterator[Outcome]:
+        def both(event: Started) -> None:
+            self.watch(event)
+            on_event(event)
+
+        yield from self.executor.run(study, points, limits, both)
+
+
 def test_a_killed_worker_costs_no_result_and_only_its_point_runs_again(scheduler: str, tmp_path: Path) -> None:
     study = small_study(tmp_path, 8)
-    here = {point.digest: run_point(study, point)[0] for point in study.points}
+    for workers in (1, 2):
+        run_study(study, out=tmp_path / f"local_{workers}", workers=workers)
     every = ",".join(f"hang:{digit}" for digit in "0123456789abcdef")
     begun: list[str] = []
     hung: list[str] = []
@@ -95,12 +119,15 @@ def test_a_killed_worker_costs_no_result_and_only_its_point_runs_again(scheduler
                 os.kill(bad, signal.SIGKILL)
                 await_true(lambda: not is_alive(pid))
 
-        outcomes = list(DaskExecutor(scheduler).run(study, study.points, LIMITS, kill_the_bad_one))
-    assert {outcome.digest: outcome.row for outcome in outcomes} == here
-    assert len(outcomes) == 8
+        executor = Watched(DaskExecutor(scheduler), kill_the_bad_one)
+        run_study(study, out=tmp_path / "dask", limits=LIMITS, executor=executor)
     assert len(hung) == 1
     assert Counter(begun) == Counter([point.digest for point in study.points] + hung)
-    assert {outcome.digest for outcome in outcomes if outcome.attempts > 1} == set(hung)
+    tables = {name: (tmp_path / name / "results.csv").read_bytes() for name in ("local_1", "local_2", "dask")}
+    assert tables["dask"] == tables["local_1"] == tables["local_2"]
+    assert tables["dask"].count(b",ok") == 8
+    again = read_outcomes(tmp_path / "dask")[0]
+    assert {outcome.digest for outcome in again if outcome.attempts > 1} == set(hung)
 
 
 def test_what_goes_wrong_is_told_as_it_is_here(scheduler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,3 +174,17 @@ def test_no_scheduler_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("astra_py.batch.dask._ANSWER_S", 1)
     with pytest.raises(ConfigError, match=r"tcp://127\.0\.0\.1:9: no Dask scheduler answers"):
         DaskExecutor("tcp://127.0.0.1:9")
+
+
+def test_a_warm_process_that_died_of_idleness_is_no_death_of_a_point(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = small_study(tmp_path, 1)
+    dead = WarmProcess(1)
+    os.kill(dead.pid, signal.SIGKILL)
+    idle = [dead]
+    monkeypatch.setattr("astra_py.batch.dask._idle", idle)
+    outcome = _run_warm(study, Job(study.points[0], LIMITS), lambda _: None)
+    assert (outcome.status, outcome.attempts) == (Status.OK, 1)
+    assert idle != [dead]
+    idle.pop().close()

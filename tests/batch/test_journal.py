@@ -33,7 +33,7 @@ def test_no_file_has_no_outcomes(tmp_path: Path) -> None:
     assert read_journal(tmp_path / "journal.jsonl") == ([], [])
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(st.integers(0, 10_000))
 def test_a_journal_torn_anywhere_has_its_whole_lines_and_goes_on(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "journal.jsonl"

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from astra_py.batch.designs import Grid
 from astra_py.batch.executor import Started
 from astra_py.batch.faults import VARIABLE
 from astra_py.batch.limits import Limits
@@ -22,6 +23,7 @@ from astra_py.batch.row import run_point
 from astra_py.batch.study import Study
 from astra_py.errors import ConfigError, EngineCrash
 from point_cases import await_true, children_of, faults_of, is_alive, parent_of, small_study
+from small_job import write_job
 
 MEMORY_BYTES = 512 * 2**20
 LIMITS = Limits(time_s=60.0, memory_bytes=MEMORY_BYTES)
@@ -55,18 +57,38 @@ def test_whatever_happens_to_a_point_is_its_row_only(
     expected = {
         2: ("abort", Status.CRASHED, "aborted (SIGABRT): a fault of a test: abort"),
         5: ("exit", Status.CRASHED, "exited with code 3"),
-        7: ("hang", Status.TIMEOUT, "time limit of 4 s passed"),
+        7: ("hang", Status.TIMEOUT, "time limit of 8 s passed"),
         11: ("memory", Status.MEMORY, "memory limit of 512MiB reached"),
         13: ("kill", Status.CRASHED, "killed from outside (SIGKILL), as the kernel does where memory runs out"),
         17: ("raise", Status.FAILED, "ValueError: a fault of a test"),
     }
     monkeypatch.setenv(VARIABLE, faults_of(study, {i: fault for i, (fault, *_) in expected.items()}))
-    outcomes = run(study, 2, Limits(time_s=4.0, memory_bytes=MEMORY_BYTES))
+    outcomes = run(study, 2, Limits(time_s=8.0, memory_bytes=MEMORY_BYTES))
     failed = {i: (outcome.status, outcome.reason) for i, outcome in enumerate(outcomes) if not outcome.is_ok}
     assert failed == {i: (status, reason) for i, (_, status, reason) in expected.items()}
     assert all(outcome.row for outcome in outcomes if outcome.is_ok)
     assert outcomes[11].cost["peak_rss_bytes"] > MEMORY_BYTES
     assert capfd.readouterr() == ("", "")
+
+
+ABORTING = """\
+import ctypes
+import astra_py as ap
+
+@ap.collective("all_to_all", name="mine")
+def mine(build, group, matrix):
+    print("now")
+    ctypes.CDLL("libstdc++.so.6")._ZSt9terminatev()  # as ns-3 does where it finds something fatal
+"""
+
+
+def test_an_abort_in_native_code_is_told_in_its_own_words(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(ABORTING)
+    design = Grid.of({"collective.all_to_all": ["direct", "file:mine.py"]})
+    fine, aborted = run(Study.of(write_job(tmp_path), [design], folder=tmp_path), 2)
+    assert fine.is_ok
+    assert aborted.status is Status.CRASHED
+    assert aborted.reason == "aborted (SIGABRT): now | terminate called without an active exception"
 
 
 def test_deaths_are_tried_again_and_errors_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +109,7 @@ def test_deaths_are_tried_again_and_errors_are_not(tmp_path: Path, monkeypatch: 
 def test_points_run_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = small_study(tmp_path, 2)
     monkeypatch.setenv(VARIABLE, faults_of(study, {0: "hang", 1: "hang"}))
-    first, second = run(study, 2, Limits(time_s=1.0))
+    first, second = run(study, 2, Limits(time_s=2.0))
     assert max(first.started_s, second.started_s) < min(first.ended_s, second.ended_s)
 
 
@@ -118,7 +140,7 @@ def test_a_warm_process_that_dies_costs_the_points_that_had_begun(
         if {each.digest for each in events} == {point.digest for point in study.points[:2]} and len(events) == 2:
             os.kill(parent_of(pids(events)[0]), signal.SIGKILL)
 
-    outcomes = list(LocalExecutor(2).run(study, study.points, Limits(time_s=5.0), kill_the_warm_process))
+    outcomes = list(LocalExecutor(2).run(study, study.points, Limits(time_s=120.0), kill_the_warm_process))
     assert len({outcome.digest for outcome in outcomes}) == len(outcomes) == 6
     lost = {outcome.digest: outcome for outcome in outcomes if not outcome.is_ok}
     assert set(lost) == {point.digest for point in study.points[:2]}

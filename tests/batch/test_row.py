@@ -6,10 +6,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import astra_py as ap
 from astra_py.batch.row import point_row
+from astra_py.results import Result
 from small_job import write_job
 
 
@@ -31,6 +33,8 @@ def test_collectives_and_iterations_are_in_a_row(tmp_path: Path) -> None:
     algbw = mine["size_bytes"].sum() / mine["time_us"].sum() / 1e3
     assert row["all_reduce_algbw_GBps"] == pytest.approx(algbw)
     assert row["all_reduce_busbw_GBps"] == pytest.approx(1.5 * algbw)
+    assert row["all_reduce_bottleneck"] == mine.sort_values("time_us")["bottleneck"].iloc[-1] != ""
+    assert "max_core_utilisation_percent" not in row
     assert row["packets"] == result.counters["packets"]
     assert row["wire_bytes"] == result.links["line_bytes"].sum()
     assert row["max_queue_bytes"] == result.links["max_queue_bytes"].max()
@@ -52,3 +56,12 @@ def test_each_job_has_its_figures(tmp_path: Path) -> None:
     assert row["other.flows_count"] == 3
     assert row["other.flows_max_us"] == result.flows["time_us"].max()
     assert "iteration_time_us" not in row
+
+
+def test_hosts_are_in_a_row_where_they_work(tmp_path: Path) -> None:
+    result = ap.load(write_job(tmp_path)).run()
+    cores = {"utilisation_percent": np.array([3.0, 40.0])}
+    worked = Result(
+        lambda table: cores if table == "host_cores" else result.columns(table), result.checks, result.manifest
+    )
+    assert point_row(worked)["max_core_utilisation_percent"] == 40.0

@@ -33,7 +33,7 @@ def test_all_problems_are_told_at_once_with_key_and_points() -> None:
     with pytest.raises(ConfigError) as caught:
         _ = study.points
     text = str(caught.value)
-    assert text.startswith("2 points are not allowed, and nothing was run")
+    assert text.startswith("a scenario: 2 points are not allowed, and nothing was run")
     assert "point 0 (platform.link_rat=1Gbps, seed=1) and 1 more: platform.link_rat: unknown key" in text
     listed = PointList.of([{"platform.ranks": 4}, {"platform.ranks": "many"}, {"platform.ranks": -1}])
     with pytest.raises(ConfigError) as caught:

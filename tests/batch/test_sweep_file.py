@@ -102,6 +102,7 @@ def test_seeds_may_be_listed_and_keys_of_ns3_too(tmp_path: Path) -> None:
     ("text", "says"),
     [
         ("scenario = 'job.toml'\n[gird]\n", "gird: unknown key; did you mean 'grid'"),
+        ("seed = 1\n[platform]\nranks = 4\n", "seed: unknown key of a sweep: it is one of a scenario"),
         ("[grid]\nseed = [1]\n", "scenario = None; allowed: the path of a scenario file"),
         ("scenario = 'none.toml'\nseeds = 2\n", "none.toml: cannot be read"),
         ("scenario = 'job.toml'\n", "nothing is varied"),

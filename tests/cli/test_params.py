@@ -65,7 +65,19 @@ def test_json_is_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     rows = [json.loads(line) for line in out.splitlines()]
     assert [row["key"] for row in rows] == [row.key for row in parameter_table()]
     assert set(rows[0]) == {
-        *("key", "type", "unit", "default", "by_transport", "allowed", "only", "source", "ns3", "description")
+        *(
+            "key",
+            "type",
+            "unit",
+            "default",
+            "by_transport",
+            "presets",
+            "allowed",
+            "only",
+            "source",
+            "ns3",
+            "description",
+        )
     }
 
 

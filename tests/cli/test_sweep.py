@@ -90,7 +90,7 @@ def test_a_dry_run_checks_and_writes_nothing(capsys: pytest.CaptureFixture[str],
     ("arguments", "says"),
     [
         ((), "--out: no folder"),
-        (("--out", "out", "platform.kind=tree"), "4 points are not allowed"),
+        (("--out", "out", "platform.kind=tree"), "sweep.toml: 4 points are not allowed"),
         (("--out", "out", "seed=3"), "the sweep varies seed"),
         (("--out", "out", "--shard", "3/2"), "allowed: i/n"),
         (("--out", "out", "--time-limit", "10"), "has no unit"),
@@ -144,6 +144,13 @@ def test_lines_tell_failures_at_once_and_progress_now_and_then(
     ]
     with sweep_progress("many", is_quiet=True) as tell:
         assert tell is None
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    with sweep_progress("many") as tell:
+        assert tell is not None
+        tell(SweepProgress(10, 4, 1, 2, 3, 60.0, point, failed))
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "point 0 (seed=1): crashed: aborted" in err
 
 
 def test_an_interrupted_sweep_keeps_what_is_done(

@@ -134,8 +134,11 @@ def test_a_host_preset_is_read_whole(name: str) -> None:
         ("transport.kind=udp", "transport.kind: 'udp' is unknown"),
         (f"{TCP} transport.tcp.ecn=false", r"transport.tcp.ecn: False leaves .* 'dctcp' without the marks"),
         (f"{TCP} transport.tcp.mtu=100B", "transport.tcp.mtu: '100B' is out of range"),
-        (f"{TCP} transport.tcp.send_buffer=4kB", "transport.tcp.send_buffer: '4kB' does not hold a segment of 8948B"),
-        (f"{TCP} transport.tcp.unsent_limit=4kB", "transport.tcp.unsent_limit: '4kB' does not hold a segment of 8948B"),
+        (
+            f"{TCP} transport.tcp.send_buffer=4kB",
+            "transport.tcp.send_buffer: '4kB' does not hold 2 full .* at least 17896B",
+        ),
+        (f"{TCP} transport.tcp.unsent_limit=4kB", "transport.tcp.unsent_limit: '4kB' does not hold 1 full segment of"),
         (
             f"{TCP} transport.tcp.window_scale=false transport.tcp.receive_buffer=1MB",
             "transport.tcp.receive_buffer: '1MB' is more than a window tells .* at most 65535 B",
@@ -159,6 +162,17 @@ def test_a_host_preset_is_read_whole(name: str) -> None:
 def test_bad_values(overrides: str, problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
         load_scenario({}, overrides.split())
+
+
+def test_figures_of_host_presets_have_sources_or_are_assumed() -> None:
+    rows = {row.key: row for row in parameter_table()}
+    for name, preset in presets("host").items():
+        for key, value in preset.get("host", {}).items():
+            if key not in ("tso", "gro"):
+                held, source = rows[f"host.{key}"].presets[name]
+                assert held == value
+                assert source
+    assert rows["host.per_message"].presets["kernel_tcp"] == ("1us", "assumed")
 
 
 def test_hyphens_of_linux() -> None:

@@ -92,7 +92,19 @@ def test_a_parameter_has_the_default_of_its_attribute(attribute: str) -> None:
     assert as_number(to_ns3(mapped.rule, default, mapped.mapping)) == as_number(fields["default"])
 
 
-@pytest.mark.parametrize("name", [*CONTROLS, "ns3::FabricSwitch"])
+#: Figures of hosts, which have an attribute each.
+OF_HOSTS = {name: mapped for name, mapped in mapped_attributes(Scenario) if mapped.tables == ("host",)}
+
+
+@pytest.mark.parametrize("attribute", OF_HOSTS)
+def test_a_figure_of_hosts_has_the_default_of_its_attribute(attribute: str) -> None:
+    mapped = OF_HOSTS[attribute]
+    default = native.attributes("ns3::HostStack")[attribute.rpartition("::")[2]]["default"]
+    ours = to_ns3(mapped.rule, mapped.rule.read(mapped.table.model_fields[mapped.field].default), mapped.mapping)
+    assert as_number(ours.removesuffix("bps")) == as_number(default)
+
+
+@pytest.mark.parametrize("name", [*CONTROLS, "ns3::FabricSwitch", "ns3::HostStack"])
 def test_every_attribute_is_a_parameter(name: str) -> None:
     parameters = {attribute for attribute, _ in mapped_attributes(Scenario)}
     assert {f"{name}::{attribute}" for attribute in native.attributes(name)} <= parameters
