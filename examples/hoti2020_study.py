@@ -26,6 +26,11 @@ import astra_py as ap
 
 WORKLOADS = Path(__file__).parents[1] / "workloads"
 TRANSPORTS = ("tcp", "roce")
+#: Of each point: of its iteration, then of its longest all-to-all and its longest all-reduce.
+FIGURES = (
+    *("time_us", "compute_us", "exposed_us", "exposed_percent"),
+    *("all_to_all_us", "all_to_all_bottleneck", "all_reduce_us", "all_reduce_bottleneck"),
+)
 
 
 @dataclass(frozen=True)
@@ -215,15 +220,21 @@ def points_of(axes: Iterable[Axis], keys: Sequence[str], *, size: str) -> list[P
 
 
 def measure(point: Point) -> dict[str, Any]:
-    """Run a point: figures of the second iteration, and of its longest collective of each kind."""
-    result = point.load().run()
+    """Run a point: figures of the second iteration, and of its longest collective of each kind.
+
+    A point that fails has the reason in place of figures, and the others of the study go on.
+    """
+    try:
+        result = point.load().run()
+    except ap.AstraPyError as error:
+        return dict.fromkeys(FIGURES, float("nan")) | {"failed": str(error)}
     iteration = result.iterations.iloc[1]
-    row = {name: iteration[name] for name in ("time_us", "compute_us", "exposed_us", "exposed_percent")}
+    row = {name: iteration[name] for name in FIGURES[:4]}
     collectives = result.collectives[result.collectives["iteration"] == iteration["iteration"]]
     for kind in ("all_to_all", "all_reduce"):
         longest = collectives[collectives["kind"].str.startswith(kind)].sort_values("time_us").iloc[-1]
         row |= {f"{kind}_us": longest["time_us"], f"{kind}_bottleneck": longest["bottleneck"]}
-    return row
+    return row | {"failed": ""}
 
 
 def run_study(axes: Iterable[Axis], keys: Sequence[str], *, size: str, processes: int | None) -> pd.DataFrame:
@@ -252,8 +263,8 @@ def text_of(table: pd.DataFrame) -> str:
     for axis, rows in table.groupby("axis", sort=False):
         columns = {}
         for kind, of_kind in rows.set_index("setting").groupby("transport", sort=False):
-            columns[f"{kind} us"] = of_kind["exposed_us"].map("{:,.1f}".format)
-            columns["%", kind] = of_kind["exposed_percent"].map("{:.1f}".format)
+            columns[f"{kind} us"] = of_kind["exposed_us"].map("{:,.1f}".format, na_action="ignore")
+            columns["%", kind] = of_kind["exposed_percent"].map("{:.1f}".format, na_action="ignore")
             columns["all-to-all", kind] = of_kind["all_to_all_bottleneck"]
             columns["all-reduce", kind] = of_kind["all_reduce_bottleneck"]
         wide = pd.DataFrame(columns, index=list(dict.fromkeys(rows["setting"])))
@@ -314,6 +325,8 @@ def main(arguments: Sequence[str] | None = None) -> pd.DataFrame:
     keys = [f"engine={options.engine}", *options.keys]
     table = run_study(axes, keys, size=options.size or "default", processes=options.processes)
     print(text_of(table))
+    for row in table[table["failed"] != ""].itertuples():
+        print(f"{row.axis} {row.setting} over {row.transport} failed: {row.failed}", file=sys.stderr)
     if options.out is not None:
         table.to_csv(options.out / "exposed.csv", index=False)
         try:
@@ -324,4 +337,4 @@ def main(arguments: Sequence[str] | None = None) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(3 if (main()["failed"] != "").any() else 0)

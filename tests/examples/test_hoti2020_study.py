@@ -69,9 +69,16 @@ def test_the_table_is_consistent_and_written(quick: tuple[pd.DataFrame, Path]) -
     table, folder = quick
     rest = table["time_us"] - table["compute_us"]
     pd.testing.assert_series_equal(rest, table["exposed_us"], check_names=False)
-    written = pd.read_csv(folder / "exposed.csv", dtype={"setting": str})
+    assert (table["failed"] == "").all()
+    written = pd.read_csv(folder / "exposed.csv", dtype={"setting": str}, keep_default_na=False)
     pd.testing.assert_frame_equal(written, table)
     assert (folder / "exposed.png").stat().st_size > 10_000
+
+
+def test_a_point_that_fails_is_a_row_with_its_reason(study: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    table = study.main(["--quick", "--axis", "mtu", "--engine", "flow", "--processes", "1", "limits.max_events=10"])
+    assert (table["failed"] != "").all()
+    assert "mtu 1500 over tcp failed: " in capsys.readouterr().err
 
 
 def test_a_folder_that_is_there_is_refused(study: ModuleType, tmp_path: Path) -> None:
