@@ -120,7 +120,7 @@ def hosts(draw: st.DrawFn) -> tuple[Host, list[str]]:
 def assert_as_the_oracle(
     case: tuple[Platform, list[Flow], Tcp, list[str]],
     host: Host = Host(),
-    costs: Sequence[str] = (),  # noqa: B008
+    costs: Sequence[str] = (),
 ) -> None:
     platform, flows, tcp, keys = case
     result = run_tcp(flows, *keys, *costs, platform=platform)
