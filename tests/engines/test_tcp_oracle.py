@@ -119,7 +119,7 @@ def hosts(draw: st.DrawFn) -> tuple[Host, list[str]]:
 
 def assert_as_the_oracle(
     case: tuple[Platform, list[Flow], Tcp, list[str]],
-    host: Host = Host(),
+    host: Host = Host(),  # noqa: B008  (frozen)
     costs: Sequence[str] = (),
 ) -> None:
     platform, flows, tcp, keys = case
