@@ -119,8 +119,8 @@ def hosts(draw: st.DrawFn) -> tuple[Host, list[str]]:
 
 def assert_as_the_oracle(
     case: tuple[Platform, list[Flow], Tcp, list[str]],
-    host: Host = Host(),
-    costs: Sequence[str] = (),  # noqa: B008
+    host: Host = Host(),  # noqa: B008  (frozen)
+    costs: Sequence[str] = (),
 ) -> None:
     platform, flows, tcp, keys = case
     result = run_tcp(flows, *keys, *costs, platform=platform)
