@@ -24,7 +24,7 @@ def gbps(result: Result) -> float:
 def test_a_core_with_offloads_carries_42_gbps() -> None:
     """Cai et al., SIGCOMM 2021, section 3.1: 42 Gb/s at an MTU of 9,000, half of it copies."""
     result = one_connection("host.preset=kernel_tcp_tso_gro")
-    assert gbps(result) == pytest.approx(42, rel=0.03)
+    assert gbps(result) == pytest.approx(42, rel=0.05)
     busiest = result.host_cores.loc[result.host_cores["busy_us"].idxmax()]
     assert busiest["utilisation_percent"] > 90
     assert busiest["copy_us"] / busiest["busy_us"] == pytest.approx(0.5, abs=0.05)

@@ -33,7 +33,7 @@ def test_a_slow_reader_sets_the_pace(buffer: str) -> None:
     # where one segment fits at a time, each waits for the word of the one before
     assert copied < delivered < (1.02 if buffer != "17896B" else 1.2) * copied
     # the sender copies as slowly, so that it is held only where there is room for no more than one segment
-    assert (int(columns.message_rwnd_limited_ps[0]) > copied / 10) == (buffer == "17896B")
+    assert (int(columns.message_rwnd_limited_ps[0]) > 0) == (buffer == "17896B")
 
 
 def test_a_small_send_buffer_is_named() -> None:
