@@ -26,6 +26,11 @@ import astra_py as ap
 
 WORKLOADS = Path(__file__).parents[1] / "workloads"
 TRANSPORTS = ("tcp", "roce")
+#: Of each point: of its iteration, then of its longest all-to-all and its longest all-reduce.
+FIGURES = (
+    *("time_us", "compute_us", "exposed_us", "exposed_percent"),
+    *("all_to_all_us", "all_to_all_bottleneck", "all_reduce_us", "all_reduce_bottleneck"),
+)
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,7 @@ class Setting:
         unless there is none for any.
     scenario : its file in the folder of workloads.
     is_quick : whether it is in the smallest study, too.
+    is_long : whether it is in the largest study only: it takes a minute.
     """
 
     label: str
@@ -47,6 +53,11 @@ class Setting:
     by_transport: dict[str, tuple[str, ...]] = field(default_factory=dict)
     scenario: str = "hoti2020_dlrm.toml"
     is_quick: bool = False
+    is_long: bool = False
+
+    def is_in(self, size: str) -> bool:
+        """Whether it is in a study of that size, "quick", "default" or "full"."""
+        return {"quick": self.is_quick, "default": not self.is_long, "full": True}[size]
 
     @property
     def transports(self) -> tuple[str, ...]:
@@ -89,6 +100,14 @@ AXES = (
         "accelerators",
         "accelerators, 8 a server",
         tuple(Setting(str(8 * n), (f"platform.nodes={n}",), is_quick=n <= 2) for n in (1, 2, 4, 8, 16)),
+    ),
+    Axis(
+        "accelerators_large",
+        "accelerators, 8 a server, the larger model",
+        tuple(
+            Setting(str(8 * n), (f"platform.nodes={n}",), scenario="hoti2020_large.toml", is_long=n > 4)
+            for n in (1, 2, 4, 8, 16)
+        ),
     ),
     Axis(
         "link_rate",
@@ -136,14 +155,17 @@ AXES = (
         "host (TCP only)",
         (
             Setting("ideal", by_transport=_host("preset=ideal"), is_quick=True),
-            Setting("kernel, TSO and GRO", by_transport=_host("preset=kernel_tcp_tso_gro"), is_quick=True),
-            Setting("kernel", by_transport=_host("preset=kernel_tcp"), is_quick=True),
+            Setting("kernel, TSO and GRO", by_transport=_host("preset=kernel_tcp_tso_gro")),
+            Setting("kernel", by_transport=_host("preset=kernel_tcp")),
         ),
     ),
     Axis(
         "cores",
         "networking cores of a server (TCP only)",
-        tuple(Setting(str(cores), by_transport=_host(f"cores={cores}")) for cores in (1, 2, 4, 8, 16)),
+        tuple(
+            Setting(str(cores), by_transport=_host("preset=kernel_tcp_tso_gro", f"cores={cores}"))
+            for cores in (1, 2, 4, 8, 16)
+        ),
     ),
     Axis(
         "platform",
@@ -158,11 +180,6 @@ AXES = (
         "compute",
         "compute time, as a factor",
         tuple(Setting(str(scale), (f"workload.compute_scale={scale}",)) for scale in ("0.25", "1", "4")),
-    ),
-    Axis(
-        "model",
-        "model",
-        (Setting("ASTRA-SIM's, 2020"), Setting("larger", scenario="hoti2020_large.toml")),
     ),
 )
 
@@ -195,7 +212,7 @@ def points_of(axes: Iterable[Axis], keys: Sequence[str], *, size: str) -> list[P
     points = []
     for axis in axes:
         for setting in axis.settings:
-            for kind in setting.transports if size != "quick" or setting.is_quick else ():
+            for kind in setting.transports if setting.is_in(size) else ():
                 own = (f"platform.nodes={nodes}", f"transport.kind={kind}", *keys, *setting.keys)
                 changes = (*own, *setting.by_transport.get(kind, ()))
                 points.append(Point(axis.name, setting.label, kind, setting.scenario, changes))
@@ -203,15 +220,21 @@ def points_of(axes: Iterable[Axis], keys: Sequence[str], *, size: str) -> list[P
 
 
 def measure(point: Point) -> dict[str, Any]:
-    """Run a point: figures of the second iteration, and of its longest collective of each kind."""
-    result = point.load().run()
+    """Run a point: figures of the second iteration, and of its longest collective of each kind.
+
+    A point that fails has the reason in place of figures, and the others of the study go on.
+    """
+    try:
+        result = point.load().run()
+    except ap.AstraPyError as error:
+        return dict.fromkeys(FIGURES, float("nan")) | {"failed": str(error)}
     iteration = result.iterations.iloc[1]
-    row = {name: iteration[name] for name in ("time_us", "compute_us", "exposed_us", "exposed_percent")}
+    row = {name: iteration[name] for name in FIGURES[:4]}
     collectives = result.collectives[result.collectives["iteration"] == iteration["iteration"]]
     for kind in ("all_to_all", "all_reduce"):
         longest = collectives[collectives["kind"].str.startswith(kind)].sort_values("time_us").iloc[-1]
         row |= {f"{kind}_us": longest["time_us"], f"{kind}_bottleneck": longest["bottleneck"]}
-    return row
+    return row | {"failed": ""}
 
 
 def run_study(axes: Iterable[Axis], keys: Sequence[str], *, size: str, processes: int | None) -> pd.DataFrame:
@@ -240,14 +263,14 @@ def text_of(table: pd.DataFrame) -> str:
     for axis, rows in table.groupby("axis", sort=False):
         columns = {}
         for kind, of_kind in rows.set_index("setting").groupby("transport", sort=False):
-            columns[f"{kind} us"] = of_kind["exposed_us"].map("{:,.1f}".format)
-            columns["%", kind] = of_kind["exposed_percent"].map("{:.1f}".format)
+            columns[f"{kind} us"] = of_kind["exposed_us"].map("{:,.1f}".format, na_action="ignore")
+            columns["%", kind] = of_kind["exposed_percent"].map("{:.1f}".format, na_action="ignore")
             columns["all-to-all", kind] = of_kind["all_to_all_bottleneck"]
             columns["all-reduce", kind] = of_kind["all_reduce_bottleneck"]
         wide = pd.DataFrame(columns, index=list(dict.fromkeys(rows["setting"])))
         header = [name if isinstance(name, str) else name[0] for name in columns]
         blocks += [f"{axis}: {titles[axis]}", wide.to_string(header=header, na_rep="-"), ""]
-    return "\n".join(blocks)
+    return "\n".join(line.rstrip() for line in "\n".join(blocks).splitlines())
 
 
 def draw(table: pd.DataFrame, path: Path) -> None:
@@ -302,6 +325,8 @@ def main(arguments: Sequence[str] | None = None) -> pd.DataFrame:
     keys = [f"engine={options.engine}", *options.keys]
     table = run_study(axes, keys, size=options.size or "default", processes=options.processes)
     print(text_of(table))
+    for row in table[table["failed"] != ""].itertuples():
+        print(f"{row.axis} {row.setting} over {row.transport} failed: {row.failed}", file=sys.stderr)
     if options.out is not None:
         table.to_csv(options.out / "exposed.csv", index=False)
         try:
@@ -312,4 +337,4 @@ def main(arguments: Sequence[str] | None = None) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(3 if (main()["failed"] != "").any() else 0)

@@ -11,7 +11,7 @@ from astra_py.platforms import Platform
 from astra_py.platforms.platform import NodeKind
 from behaviour.flows import Flow, graph_of, run_flows
 from reference_fabric import Channel, Node
-from reference_tcp import Message, Tcp, TcpSimulator
+from reference_tcp import Host, Message, Tcp, TcpSimulator
 
 #: Slow start without an end and without marks: nothing but windows, ACKs and the wire decides.
 PLAIN = ("transport.kind=tcp", "transport.congestion_control=newreno", "transport.tcp.ecn=false")
@@ -42,7 +42,7 @@ def run_tcp(flows: Iterable[Flow], *overrides: str, **given: Any) -> ap.Result:
     return run_flows(flows, *keys.values(), **given)
 
 
-def simulate(platform: Platform, result: ap.Result, tcp: Tcp) -> TcpSimulator:
+def simulate(platform: Platform, result: ap.Result, tcp: Tcp, host: Host = Host()) -> TcpSimulator:  # noqa: B008  (frozen)
     """The oracle's run of the messages that ``result`` has, as they were posted there."""
     a = platform.arrays()
     rank_of = {int(rank): node for node, rank in enumerate(a.node_rank) if rank >= 0}
@@ -70,4 +70,4 @@ def simulate(platform: Platform, result: ap.Result, tcp: Tcp) -> TcpSimulator:
 
     columns = (result.messages[name] for name in ("src", "dst", "size_bytes", "posted_ps"))
     messages = [Message(*map(int, row)) for row in zip(*columns, strict=True)]
-    return TcpSimulator(nodes, channels, route, messages, tcp).run()
+    return TcpSimulator(nodes, channels, route, messages, tcp, host=host).run()

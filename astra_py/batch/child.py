@@ -22,7 +22,8 @@ _PR_SET_PDEATHSIG = 1
 _FIRST_TO_GO = "1000"
 #: What is kept of the end of a child's output, in bytes; assumed: some pages of text.
 _TAIL_BYTES = 16 * 1024
-_READ_BYTES = 1 << 16
+#: What a pipe holds at most: pipe(7).
+_PIPE_BYTES = 1 << 16
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -112,15 +113,15 @@ class Child:
         return 0
 
     def drain(self) -> None:
-        """Take what is in its pipes, so that it never waits for a reader."""
+        """Take what is in its pipes, so that it never waits for a reader; no more, however fast it writes."""
         for pipe, taken in list(self._read.items()):
             with suppress(BlockingIOError):
-                while data := os.read(pipe, _READ_BYTES):
-                    taken += data
-                    if taken is self._output:
-                        del taken[:-_TAIL_BYTES]
-                os.close(pipe)
-                del self._read[pipe]
+                if not (data := os.read(pipe, _PIPE_BYTES)):
+                    os.close(pipe)
+                    del self._read[pipe]
+                taken += data
+                if taken is self._output:
+                    del taken[:-_TAIL_BYTES]
 
     def kill(self) -> None:
         """Kill it and whatever it has started in its process group."""

@@ -49,7 +49,6 @@ class WarmProcess:
     Parameters
     ----------
     workers : how many points it runs at once.
-
     """
 
     def __init__(self, workers: int) -> None:

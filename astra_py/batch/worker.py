@@ -118,7 +118,8 @@ class _Server:
         while True:
             pipes = [pipe for running in self._running for pipe in running.child.pipes]
             ready = wait([self._driver, self._woken, *pipes], self._patience_s())
-            if self._driver in ready:
+            # all that has come, so that driver and server never both wait for the other to read
+            while self._driver in ready and self._driver.poll():
                 self._take(self._driver.recv())
             if self._woken in ready:
                 os.read(self._woken, 4096)

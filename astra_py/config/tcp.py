@@ -76,7 +76,7 @@ class TcpConfig(Table):
     send_buffer: Annotated[int | None, _BUFFER] = parameter(
         "auto",
         "Bytes that a socket takes from its application and keeps until they are acknowledged. 'auto': four times rate "
-        "x unloaded round trip of the pair.",
+        "x unloaded round trip of the pair, with what interrupts wait (host.rx_usecs).",
         source="assumed: room for the window, a full queue, and what is being acknowledged",
         ns3=_figure("TcpSocket::SndBufSize", "B"),
     )
@@ -158,7 +158,7 @@ class TcpConfig(Table):
     unsent_limit: Annotated[int | None, QuantityRule(SIZE, least=1, most=_LARGEST_SCALED, words={"auto": None})] = (
         parameter(
             "auto",
-            "Bytes of a socket that wait in the host to leave the NIC; more are not taken from the application. "
+            "Bytes of a socket that wait in the host to leave the NIC; more are not taken from its send buffer. "
             "'auto': 64 KiB with segmentation offload (host.tso), and two segments without.",
             source="TCP small queues of Linux, net/ipv4/tcp_output.c: at least two segments",
         )

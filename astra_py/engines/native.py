@@ -34,7 +34,10 @@ def engine_columns(raw: Mapping[str, Any], schedule: Schedule, platform: Platfor
         fields["log"] = WatchLog.of(fields["log"])
     told = fields["waiting"]
     others = _others(np.setdiff1d(np.flatnonzero(fields["op_end_ps"] < 0), [item["op"] for item in told]), schedule)
-    fields["waiting"] = (*paused, *(_sentence(item, schedule) for item in told), *others)
+    lines = (
+        _connection(item, platform) if item["what"] == "connection" else _sentence(item, schedule) for item in told
+    )
+    fields["waiting"] = (*paused, *lines, *others)
     return EngineColumns(**fields)
 
 
@@ -66,6 +69,17 @@ def _paused(channel: int, platform: Platform) -> str:
     """Say that a channel is stuck behind pauses."""
     transmitter, receiver = (platform.arrays().node_names[node] for node in _ends(channel, platform))
     return f"{transmitter} is paused by {receiver}, whose buffer holds only what waits for paused ports"
+
+
+def _connection(item: Mapping[str, Any], platform: Platform) -> str:
+    """Say of a connection that not all of its bytes were read."""
+    arrays = platform.arrays()
+    src, dst = (
+        f"rank {item[end]} ({arrays.node_names[int((arrays.node_rank == item[end]).argmax())]})"
+        for end in ("rank", "blocker")
+    )
+    state = "has bytes that were not read" if item["is_posted"] else "was given up: what it sent was not answered"
+    return f"TCP connection {item['inner_op']} from {src} to {dst} {state}"
 
 
 def _others(ops: NDArray[np.int64], schedule: Schedule) -> list[str]:

@@ -2,10 +2,10 @@
 """What bounds each collective: the resource that its messages need longest, or what held their senders back.
 
 A resource's share is the time that the collective's messages need of it, one after another, in the collective's
-duration; of a link, where other collectives are under way, what these need of it meanwhile, too. Where no resource is
-needed for most of it, senders may have waited for something else: a window, congestion control, a pause. That has the
-time in which the sender that was held longest had something to send, beyond the resource's. What neither explains is
-latency: ways, switches, and steps that wait for one another.
+duration; of a link or core, where other collectives are under way, what these need of it meanwhile, too. Where no
+resource is needed for most of it, senders may have waited for something else: a window, congestion control, a pause.
+That has the time in which the sender that was held longest had something to send, beyond the resource's. What neither
+explains is latency: ways, switches, and steps that wait for one another.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from astra_py.results.holds import Hold, Holds
 from astra_py.results.traffic import integer_sums
-from astra_py.results.work import PS_PER_BYTE, Work
+from astra_py.results.work import PS_PER_BYTE, SharedWork
 
 if TYPE_CHECKING:
     from astra_py.results.record import RunRecord
@@ -76,8 +76,9 @@ def bottlenecks(
             continue
         resources = needs.of(messages, time, int(ideal_ps[i]), int(ideal_channel[i]))
         resource = max(resources, key=lambda each: each.share)
-        if resource.share < _BINDING and is_accompanied[i] and not record.has_packet_ways:
-            resource = max(resource, needs.shared_link(messages, int(start_ps[i]), time), key=lambda each: each.share)
+        if resource.share < _BINDING and is_accompanied[i]:
+            shared = needs.shared(messages, int(start_ps[i]), time)
+            resource = max([resource, *shared], key=lambda each: each.share)
         is_binding = resource.share >= _BINDING
         found.append(resource if is_binding else _beside(resource, holds.longest(messages) if holds else None, time))
     return found
@@ -108,7 +109,6 @@ class _Needs:
     def __init__(self, record: RunRecord) -> None:
         self._record = record
         self._line_bytes = record.traffic.line_bytes(record.transport, record.channel_efficiency)
-        self._work: dict[int, Work] = {}
         names = record.arrays.class_names
         self._is_pcie = np.array([name == "pcie" for name in names], dtype=bool)[np.repeat(record.arrays.link_class, 2)]
 
@@ -132,10 +132,8 @@ class _Needs:
     def _link(self, messages: NDArray[np.int64], time_ps: int) -> Bottleneck:
         record, traffic = self._record, self._record.traffic
         on_wire = traffic.of_whole(messages)
-        hops = traffic.hops[traffic.flow[on_wire]]
-        at = np.repeat(traffic.there_ptr[traffic.flow[on_wire]] - np.cumsum(hops) + hops, hops) + np.arange(hops.sum())
-        channel = traffic.there[at]
-        line = self._line_bytes.of(np.repeat(on_wire, hops), channel)
+        channel = traffic.there[self._hops(traffic.flow[on_wire])]
+        line = self._line_bytes.of(np.repeat(on_wire, traffic.hops[traffic.flow[on_wire]]), channel)
         group = record.channel_group[channel]
         groups, of_group = np.unique(group, return_inverse=True)
         load = integer_sums(of_group, line, len(groups))
@@ -146,61 +144,74 @@ class _Needs:
             "pcie" if is_pcie else "link", float(needed[worst]) / time_ps, record.group_name(int(groups[worst]))
         )
 
-    def shared_link(self, messages: NDArray[np.int64], start_ps: int, time_ps: int) -> Bottleneck:
-        """The link on the messages' ways that they and others need most from ``start_ps`` on, for ``time_ps``."""
+    def shared(self, messages: NDArray[np.int64], start_ps: int, time_ps: int) -> Iterator[Bottleneck]:
+        """The link and the core of ``messages`` that all need most from ``start_ps`` on, for ``time_ps``."""
         record, traffic = self._record, self._record.traffic
-        flows = np.unique(traffic.flow[traffic.of_whole(messages)])
+        if not record.has_packet_ways:
+            groups = record.channel_group[
+                traffic.there[self._hops(np.unique(traffic.flow[traffic.of_whole(messages)]))]
+            ]
+            worst, share = self._link_work.most(np.unique(groups), start_ps, time_ps)
+            kind = "pcie" if self._is_pcie[record.channel_group == worst].any() else "link"
+            yield Bottleneck(kind, share, record.group_name(worst))
+        mine = self._on_cores(messages)
+        if len(mine):
+            core, share = self._core_work.most(np.unique(self._core_keys(mine)), start_ps, time_ps)
+            yield self._core(core, share, mine)
+
+    def _hops(self, flows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where the channels of the ways of ``flows`` stand, way after way."""
+        traffic = self._record.traffic
         hops = traffic.hops[flows]
-        at = np.repeat(traffic.there_ptr[flows] - np.cumsum(hops) + hops, hops) + np.arange(hops.sum())
-        groups = np.unique(record.channel_group[traffic.there[at]]).tolist()
-        window = np.array([start_ps]), np.array([start_ps + time_ps])
-        worst = max(groups, key=lambda group: self._work_of(group).during(*window))
-        kind = "pcie" if self._is_pcie[record.channel_group == worst].any() else "link"
-        return Bottleneck(kind, self._work_of(worst).during(*window) / time_ps, record.group_name(worst))
+        rows: NDArray[np.int64] = np.repeat(traffic.there_ptr[flows] - np.cumsum(hops) + hops, hops)
+        return rows + np.arange(hops.sum())
 
     @cached_property
-    def _group_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """Of each message and link of its way, by groups of links: group, message, time that it needs of the group."""
-        record, traffic = self._record, self._record.traffic
-        every = np.arange(len(traffic.size_bytes))
-        hops = traffic.hops[traffic.flow]
-        at = np.repeat(traffic.there_ptr[traffic.flow] - np.cumsum(hops) + hops, hops) + np.arange(hops.sum())
-        channel, message = traffic.there[at], np.repeat(every, hops)
-        group = record.channel_group[channel]
+    def _link_work(self) -> SharedWork:
+        record, traffic, columns = self._record, self._record.traffic, self._record.columns
+        channel = traffic.there[self._hops(traffic.flow)]
+        message = np.repeat(np.arange(len(traffic.size_bytes)), traffic.hops[traffic.flow])
+        group, whole = record.channel_group[channel], traffic.whole[message]
         needs = self._line_bytes.of(message, channel) * (PS_PER_BYTE / record.group_rate_bps[group])
-        order = np.argsort(group, kind="stable")
-        return group[order], message[order], needs[order]
+        return SharedWork(group, columns.message_posted_ps[whole], columns.message_delivered_ps[whole], needs)
 
-    def _work_of(self, group: int) -> Work:
-        if group not in self._work:
-            groups, message, needs = self._group_rows
-            rows = slice(np.searchsorted(groups, group), np.searchsorted(groups, group, side="right"))
-            whole, columns = self._record.traffic.whole[message[rows]], self._record.columns
-            self._work[group] = Work(columns.message_posted_ps[whole], columns.message_delivered_ps[whole], needs[rows])
-        return self._work[group]
+    @cached_property
+    def _core_work(self) -> SharedWork:
+        columns = self._record.columns
+        mine = self._on_cores(np.arange(len(columns.message_src)))
+        begin, end = (np.tile(column[mine], 2) for column in (columns.message_posted_ps, columns.message_delivered_ps))
+        needs = np.concatenate([columns.message_src_core_ps[mine], columns.message_dst_core_ps[mine]])
+        return SharedWork(self._core_keys(mine), begin, end, needs.astype(np.float64))
+
+    def _on_cores(self, messages: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Those of ``messages`` that cores worked for."""
+        core = self._record.columns.message_src_core
+        return messages[core[messages] >= 0] if len(core) else messages[:0]
+
+    def _core_keys(self, messages: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Machine and core of each message's sender, and then of each one's receiver, in a number."""
+        columns, machine = self._record.columns, self._record.arrays.rank_machine.astype(np.int64)
+        ends = ((columns.message_src, columns.message_src_core), (columns.message_dst, columns.message_dst_core))
+        return np.concatenate([machine[rank[messages]] << 32 | core[messages] for rank, core in ends])
 
     def _cores(self, messages: NDArray[np.int64], time_ps: int) -> Iterator[Bottleneck]:
-        columns, machine = self._record.columns, self._record.arrays.rank_machine
-        if not len(columns.message_src_core):
-            return
-        mine = messages[columns.message_src_core[messages] >= 0]
-        if not len(mine):
-            return
-        key = np.concatenate(
-            [
-                machine[columns.message_src[mine]].astype(np.int64) << 32 | columns.message_src_core[mine],
-                machine[columns.message_dst[mine]].astype(np.int64) << 32 | columns.message_dst_core[mine],
-            ]
-        )
-        cores, of_core = np.unique(key, return_inverse=True)
-        busy = np.concatenate([columns.message_src_core_ps[mine], columns.message_dst_core_ps[mine]])
+        mine = self._on_cores(messages)
+        if len(mine):
+            columns = self._record.columns
+            cores, of_core = np.unique(self._core_keys(mine), return_inverse=True)
+            busy = np.concatenate([columns.message_src_core_ps[mine], columns.message_dst_core_ps[mine]])
+            busy = integer_sums(of_core, busy, len(cores))
+            worst = int(np.argmax(busy))
+            yield self._core(int(cores[worst]), int(busy[worst]) / time_ps, mine)
+
+    def _core(self, core: int, share: float, messages: NDArray[np.int64]) -> Bottleneck:
+        """A core, by what it mostly does for ``messages``."""
+        columns, is_here = self._record.columns, self._core_keys(messages) == core
+        busy = np.concatenate([columns.message_src_core_ps[messages], columns.message_dst_core_ps[messages]])[is_here]
         # a message is copied at both its ends alike
-        copies = np.tile(columns.message_copy_ps[mine] // 2, 2)
-        busy, copies = (integer_sums(of_core, column, len(cores)) for column in (busy, copies))
-        worst = int(np.argmax(busy))
-        where = f"core {cores[worst] & 0xFFFFFFFF} of machine {cores[worst] >> 32}"
-        kind = "copy" if 2 * copies[worst] > busy[worst] else "core"
-        yield Bottleneck(kind, int(busy[worst]) / time_ps, where)
+        copies = np.tile(columns.message_copy_ps[messages] // 2, 2)[is_here]
+        kind = "copy" if 2 * copies.sum() > busy.sum() else "core"
+        return Bottleneck(kind, share, f"core {core & 0xFFFFFFFF} of machine {core >> 32}")
 
     def _staging(self, messages: NDArray[np.int64], time_ps: int) -> Iterator[Bottleneck]:
         columns, host = self._record.columns, self._record.transport.host

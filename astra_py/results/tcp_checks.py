@@ -21,6 +21,8 @@ __all__ = ["check_hosts", "check_sockets", "tcp_line_bytes"]
 
 #: Most that a TCP header's options take (RFC 9293, 3.1), and timestamps and their padding of these (RFC 7323).
 _OPTIONS, _TIMESTAMPS = 40, 12
+#: Acknowledgements, sent and received, that a core may still have when all messages are acknowledged. Assumed.
+_ACKS_AT_END = 2
 
 
 def tcp_line_bytes(record: RunRecord, tcp: TcpModel) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -112,6 +114,9 @@ def check_hosts(record: RunRecord) -> list[Check]:
     if host is None:
         return []
     machines = int(record.arrays.rank_machine.max(initial=-1)) + 1
+    # what is acknowledged after the last operation is work, too, and so is the last acknowledgement beside it
+    latest = max(columns.end_ps, int(columns.message_acked_ps.max(initial=0)))
+    latest += _ACKS_AT_END * (host.per_segment_ps + host.per_packet_ps)
     kinds = columns.core_message_ps + columns.core_segment_ps + columns.core_packet_ps + columns.core_copy_ps
 
     def core(i: int) -> str:
@@ -132,7 +137,7 @@ def check_hosts(record: RunRecord) -> list[Check]:
             compare(
                 "core_busy",
                 "ps of work per core: no more than the run took",
-                np.clip(columns.core_busy_ps, 0, columns.end_ps),
+                np.clip(columns.core_busy_ps, 0, latest),
                 columns.core_busy_ps,
                 core,
             ),

@@ -392,6 +392,24 @@ PacketWorld::CountersOf(RankId rank) const
 }
 
 void
+PacketWorld::TellConnections(RunOutcome& outcome) const
+{
+    constexpr size_t MOST_CONNECTIONS = 20; // Enough to see the pattern.
+    std::vector<const TcpConnection*> unfinished = m_tcp->Unfinished();
+    unfinished.resize(std::min(unfinished.size(), MOST_CONNECTIONS));
+    for (const TcpConnection* connection : unfinished)
+    {
+        WaitingItem item;
+        item.what = "connection";
+        item.rank = static_cast<int32_t>(connection->sender.rank);
+        item.blocker = static_cast<int32_t>(connection->receiver.rank);
+        item.innerOp = static_cast<int32_t>(connection->number);
+        item.isPosted = connection->opening != TcpOpening::FAILED;
+        outcome.waiting.push_back(item);
+    }
+}
+
+void
 PacketWorld::Count(RunOutcome& outcome) const
 {
     const EventLoop& loop = m_simulator->Loop();
@@ -435,6 +453,10 @@ PacketWorld::Count(RunOutcome& outcome) const
         outcome.messagesAtHosts = m_tcp->Messages(outcome.messages.Size());
         outcome.sockets = m_tcp->Sockets();
         hostEvents = m_tcp->HostEvents();
+        if (outcome.exitReason == "deadlock")
+        {
+            TellConnections(outcome);
+        }
         total.Add(m_tcp->TotalCounters());
         connections += m_tcp->ConnectionCount();
     }

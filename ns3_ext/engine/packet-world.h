@@ -70,6 +70,7 @@ class PacketWorld : public NetworkWorld
     void BuildNodes(const TransportFigures& figures);
     void BuildTcp(const TransportFigures& figures);
     NicCounters CountersOf(RankId rank) const;
+    void TellConnections(RunOutcome& outcome) const;
     static Ptr<RoceNic> BuildNic(const TransportFigures& figures,
                                  const Ptr<CongestionControl>& control);
     static FrameFigures FrameFiguresOf(const TransportFigures& figures,

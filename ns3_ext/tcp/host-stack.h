@@ -182,6 +182,12 @@ class HostStack : public Object, private InterruptListener, private HostWorkDone
         m_stagings[localRank].StageIn(bytes, done, argument);
     }
 
+    /// What a packet waits for its interrupt, at most.
+    TimePs InterruptDelay() const
+    {
+        return m_interrupts.delay;
+    }
+
     uint32_t LocalRanks() const
     {
         return static_cast<uint32_t>(m_stagings.size());

@@ -98,7 +98,8 @@ struct TcpConnection
     ByteCount posted{0};
     ByteCount staged{0};  ///< In host memory.
     ByteCount called{0};  ///< Of messages whose system call has been made.
-    ByteCount copying{0}; ///< Being copied into the socket, beyond written.
+    ByteCount copied{0};  ///< In the send buffer, of which the socket may still have to get some.
+    ByteCount copying{0}; ///< Being copied there, beyond these.
     ByteCount written{0}; ///< Handed to the socket.
     ByteCount emitted{0}; ///< Handed to the device by TCP, at least once.
     ByteCount left{0};    ///< Left the NIC, at least once.
@@ -108,7 +109,8 @@ struct TcpConnection
     TcpChunk* lastChunk{nullptr}; ///< None where no copy from the accelerator is under way.
     TcpMessage* last{nullptr};
     TcpMessage* calling{nullptr};
-    TcpMessage* opened{nullptr}; ///< First whose system call is not over.
+    TcpMessage* opened{nullptr};  ///< First whose system call is not over.
+    TcpMessage* filling{nullptr}; ///< First that is not all in the send buffer.
     TcpMessage* writing{nullptr};
     TcpMessage* emitting{nullptr};
     TcpMessage* leaving{nullptr};

@@ -38,6 +38,7 @@ TcpStreams::Append(TcpConnection& connection, MessageId id, ByteCount size, TcpS
     connection.last = message;
     for (TcpMessage** first : {&connection.calling,
                                &connection.opened,
+                               &connection.filling,
                                &connection.writing,
                                &connection.emitting,
                                &connection.leaving,
@@ -123,73 +124,98 @@ TcpStreams::Called(uint64_t argument)
 }
 
 ByteCount
-TcpStreams::WritableBytes(const TcpConnection& connection) const
+TcpStreams::CopyableBytes(const TcpConnection& connection)
 {
-    return std::min(connection.staged, connection.called) - connection.written;
+    return std::min(connection.staged, connection.called) - connection.copied;
 }
 
 void
 TcpStreams::Write(TcpConnection& connection)
 {
-    if (connection.opening != TcpOpening::OPEN || connection.isWriting || connection.copying > 0 ||
+    if (connection.opening != TcpOpening::OPEN || connection.isWriting ||
         connection.writing == nullptr)
     {
         return;
     }
     const ContextGuard guard = ActAs(connection.sender.rank);
+    connection.isWriting = true;
+    Copy(connection);
+    HandDown(connection);
+    connection.isWriting = false;
+    LookAtHold(connection);
+}
+
+void
+TcpStreams::Copy(TcpConnection& connection)
+{
     const FabricTcpSocket& socket = *connection.sender.socket;
     HostStack& stack = *m_hosts[connection.sender.rank].stack;
     const ByteCount segment = m_figures.segmentBytes;
-    connection.isWriting = true;
-    while (connection.writing != nullptr && connection.copying == 0)
+    while (connection.copying == 0 && CopyableBytes(connection) > 0)
     {
-        const ByteCount unsent = connection.written - connection.left;
-        const ByteCount writable = WritableBytes(connection);
-        if (unsent >= m_figures.unsentLimit || writable == 0)
+        const ByteCount room = socket.GetTxAvailable() - (connection.copied - connection.written);
+        const ByteCount wanted = std::min({m_figures.writeUnit,
+                                           CopyableBytes(connection),
+                                           connection.filling->end - connection.copied});
+        const ByteCount bytes = wanted <= room ? wanted : UpToUnit(0, room, segment);
+        if (bytes == 0)
         {
-            break;
-        }
-        // What the socket then has not emitted is whole units, but for a message's end.
-        const ByteCount kept = connection.written - connection.emitted;
-        const ByteCount unit = m_figures.writeUnit;
-        ByteCount bytes = std::min(UpToUnit(kept, m_figures.unsentLimit - unsent + unit - 1, unit),
-                                   connection.writing->end - connection.written);
-        bytes = bytes <= writable ? bytes : UpToUnit(kept, writable, segment);
-        const ByteCount room = socket.GetTxAvailable();
-        bytes = bytes <= room ? bytes : UpToUnit(kept, room, segment);
-        if (bytes <= 0)
-        {
-            break; // An acknowledgement makes room, or another chunk comes.
+            return; // An acknowledgement makes room.
         }
         connection.copying = bytes;
         AddCopy(connection.sender,
-                connection.writing,
-                connection.written,
-                connection.written + bytes);
+                connection.filling,
+                connection.copied,
+                connection.copied + bytes);
         stack.Work(connection.sender.core,
                    CoreWork::COPY,
                    static_cast<uint64_t>(bytes),
                    m_copiedIn,
                    reinterpret_cast<uint64_t>(&connection));
     }
-    connection.isWriting = false;
-    LookAtHold(connection);
 }
 
 void
 TcpStreams::CopiedIn(uint64_t argument)
 {
     TcpConnection& connection = *reinterpret_cast<TcpConnection*>(argument);
-    const ContextGuard guard = ActAs(connection.sender.rank);
-    const ByteCount bytes = connection.copying;
+    connection.copied += connection.copying;
     connection.copying = 0;
-    connection.written += bytes;
-    if (connection.written == connection.writing->end)
+    if (connection.copied == connection.filling->end)
     {
-        connection.writing = connection.writing->next;
+        connection.filling = connection.filling->next;
     }
-    connection.sender.socket->Send(Create<Packet>(static_cast<uint32_t>(bytes)), 0);
-    Write(connection);
+    Write(connection); // Which goes on by itself where it takes no time.
+}
+
+void
+TcpStreams::HandDown(TcpConnection& connection)
+{
+    const ByteCount unit = m_figures.writeUnit;
+    while (connection.written < connection.copied)
+    {
+        const ByteCount unsent = connection.written - connection.left;
+        if (unsent >= m_figures.unsentLimit)
+        {
+            return;
+        }
+        // What the socket then has not emitted is whole units, but for a message's end.
+        const ByteCount kept = connection.written - connection.emitted;
+        const ByteCount there = connection.copied - connection.written;
+        ByteCount bytes = std::min(UpToUnit(kept, m_figures.unsentLimit - unsent + unit - 1, unit),
+                                   connection.writing->end - connection.written);
+        bytes = bytes <= there ? bytes : UpToUnit(kept, there, m_figures.segmentBytes);
+        if (bytes <= 0)
+        {
+            return; // More of the message is to come.
+        }
+        connection.written += bytes;
+        if (connection.written == connection.writing->end)
+        {
+            connection.writing = connection.writing->next;
+        }
+        connection.sender.socket->Send(Create<Packet>(static_cast<uint32_t>(bytes)), 0);
+    }
 }
 
 } // namespace ns3

@@ -301,9 +301,9 @@ TcpStreams::LookAtHold(TcpConnection& connection)
     }
     const FabricTcpSocket& socket = *connection.sender.socket;
     TcpHold hold = socket.HoldOf(connection.written - connection.emitted);
-    if (connection.written == connection.emitted && connection.copying == 0 &&
+    if (connection.copied == connection.emitted && connection.copying == 0 &&
         connection.written - connection.left < m_figures.unsentLimit &&
-        WritableBytes(connection) > 0)
+        CopyableBytes(connection) > 0)
     {
         hold = TcpHold::SEND_BUFFER; // Else it would have been written.
     }

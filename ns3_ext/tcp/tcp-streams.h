@@ -35,8 +35,9 @@ class TcpStreams
     struct Figures
     {
         uint32_t segmentBytes; ///< Payload of a full segment.
-        ByteCount unsentLimit; ///< Bytes written that have not left, up to which more are.
-        ByteCount writeUnit;   ///< Bytes that are written at a time: whole segments.
+        ByteCount
+            unsentLimit;     ///< Bytes handed to a socket that have not left, up to which more are.
+        ByteCount writeUnit; ///< Bytes that are copied, and handed down, at a time: whole segments.
         TimePs receiveLatency;
     };
 
@@ -93,8 +94,10 @@ class TcpStreams
     void StagedOut(uint64_t chunk);
     void CallFor(TcpConnection& connection);
     void Called(uint64_t connection);
-    ByteCount WritableBytes(const TcpConnection& connection) const;
+    static ByteCount CopyableBytes(const TcpConnection& connection);
+    void Copy(TcpConnection& connection);
     void CopiedIn(uint64_t connection);
+    void HandDown(TcpConnection& connection);
 
     // Reading.
     void Read(TcpConnection& connection);

@@ -29,15 +29,6 @@ KeyOf(RankId src, RankId dst, uint8_t priority)
     return (static_cast<uint64_t>(src) << 32) | (static_cast<uint64_t>(dst) << 8) | priority;
 }
 
-std::string
-NameOf(const TcpConnection& connection)
-{
-    return "TCP connection " + std::to_string(connection.number) + " from rank " +
-           std::to_string(connection.sender.rank) + " to rank " +
-           std::to_string(connection.sender.peer) + " at priority " +
-           std::to_string(connection.priority);
-}
-
 TcpStreams::Figures
 StreamFiguresOf(const TcpFigures& figures, bool hasTso, TimePs receiveLatency)
 {
@@ -248,7 +239,7 @@ TcpTransport::SetCallbacks(TcpEnd& end)
 {
     FabricTcpSocket& socket = *end.socket;
     socket.SetConnectCallback(MakeCallback(&TcpTransport::Opened, this),
-                              MakeCallback(&TcpTransport::OpeningFailed, this));
+                              MakeCallback(&TcpTransport::Failed, this));
     socket.SetCloseCallbacks(MakeCallback(&TcpTransport::Failed, this),
                              MakeCallback(&TcpTransport::Failed, this));
     if (!end.isSender)
@@ -268,7 +259,9 @@ TcpTransport::PlaceOf(const TcpEnd& end) const
         rate = std::min(rate, m_platform.Rate(channel));
     }
     const TimePs roundTrip = WayTime(connection.sender, m_figures.mtu, m_segmentBytes) +
-                             WayTime(connection.receiver, m_figures.mtu - m_segmentBytes, 0);
+                             WayTime(connection.receiver, m_figures.mtu - m_segmentBytes, 0) +
+                             m_hosts[end.rank].stack->InterruptDelay() +
+                             m_hosts[end.peer].stack->InterruptDelay();
     const auto product =
         static_cast<int64_t>(static_cast<Int128>(rate) * roundTrip / (BITS_PER_BYTE * PS_PER_S));
     const int64_t automatic =
@@ -317,49 +310,28 @@ TcpTransport::Opened(Ptr<Socket> socket)
 }
 
 void
-TcpTransport::OpeningFailed(Ptr<Socket> socket)
-{
-    Fail(*DynamicCast<FabricTcpSocket>(socket)->End(), "was not answered");
-}
-
-void
 TcpTransport::Failed(Ptr<Socket> socket)
 {
-    Fail(*DynamicCast<FabricTcpSocket>(socket)->End(),
-         "was given up after " + std::to_string(m_figures.dataRetries) +
-             " retransmissions of one segment");
+    // Connections are never closed: it was called, or its segments sent again, often enough.
+    DynamicCast<FabricTcpSocket>(socket)->End()->connection->opening = TcpOpening::FAILED;
 }
 
-void
-TcpTransport::Fail(const TcpEnd& end, const std::string& why)
+std::vector<const TcpConnection*>
+TcpTransport::Unfinished() const
 {
-    TcpConnection& connection = *end.connection;
-    if (connection.opening == TcpOpening::FAILED)
-    {
-        return;
-    }
-    connection.opening = TcpOpening::FAILED;
-    m_failures.push_back(NameOf(connection) + " " + why);
-}
-
-std::vector<std::string>
-TcpTransport::Troubles(size_t limit) const
-{
-    std::vector<std::string> troubles(
-        m_failures.begin(),
-        m_failures.begin() + static_cast<ptrdiff_t>(std::min(limit, m_failures.size())));
+    std::vector<const TcpConnection*> unfinished;
     for (const TcpConnection& connection : m_connections)
     {
-        const ByteCount left = connection.posted - connection.read;
-        if (left == 0 || connection.opening == TcpOpening::FAILED || troubles.size() >= limit)
+        if (connection.posted > connection.read)
         {
-            continue;
+            unfinished.push_back(&connection);
         }
-        troubles.push_back(NameOf(connection) + " has " + std::to_string(left) + " B left of " +
-                           std::to_string(connection.posted) + " B, of which " +
-                           std::to_string(connection.emitted) + " B were sent");
     }
-    return troubles;
+    std::stable_partition(
+        unfinished.begin(),
+        unfinished.end(),
+        [](const TcpConnection* connection) { return connection->opening == TcpOpening::FAILED; });
+    return unfinished;
 }
 
 void

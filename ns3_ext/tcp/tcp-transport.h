@@ -23,7 +23,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -90,12 +89,8 @@ class TcpTransport : public MessageNetwork, private TcpSocketOwner
     /// Events of hosts that are in the loop now.
     uint64_t HostEvents() const;
 
-    /**
-     * How connections are that have messages left: which was given up, and how far the others are.
-     *
-     * @param limit Most connections to tell of.
-     */
-    std::vector<std::string> Troubles(size_t limit) const;
+    /// Connections with bytes that have not been read, those that were given up first.
+    std::vector<const TcpConnection*> Unfinished() const;
 
     /// The packet of a frame that is somewhere in the fabric, from its IPv4 header on.
     Ptr<const Packet> PacketOf(const Frame& frame) const
@@ -136,9 +131,7 @@ class TcpTransport : public MessageNetwork, private TcpSocketOwner
     FabricTcpSocket::Place PlaceOf(const TcpEnd& end) const;
     TimePs WayTime(const TcpEnd& end, uint32_t packetBytes, uint32_t payloadBytes) const;
     void Opened(Ptr<Socket> socket);
-    void OpeningFailed(Ptr<Socket> socket);
     void Failed(Ptr<Socket> socket);
-    void Fail(const TcpEnd& end, const std::string& why);
 
     // Messages.
     void SendLatencyPassed(uint64_t unused);

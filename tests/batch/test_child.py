@@ -54,6 +54,17 @@ def test_output_never_blocks_and_its_end_is_kept(capfd: pytest.CaptureFixture[st
     assert capfd.readouterr() == ("", "")
 
 
+def test_a_child_that_never_stops_writing_keeps_nobody() -> None:
+    child = Child(lambda: os.execvp("yes", ["yes"]))
+    for _ in range(1000):
+        child.drain()
+    child.kill()
+    end = child.end(is_awaited=True)
+    assert end is not None
+    assert end.exit_code == -signal.SIGKILL
+    assert set(end.output.split()) <= {"y"}
+
+
 def raises(error: BaseException) -> Callable[[], bytes]:
     def work() -> bytes:
         raise error

@@ -170,6 +170,12 @@ def test_a_sweep_that_is_stopped_leaves_no_point_and_keeps_the_users_client(sche
         assert client.submit(int, "7").result() == 7
 
 
+def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ConfigError, match=r"pip install astra-py\[dask\]"):
+        DaskExecutor("tcp://127.0.0.1:9")
+
+
 def test_no_scheduler_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("astra_py.batch.dask._ANSWER_S", 1)
     with pytest.raises(ConfigError, match=r"tcp://127\.0\.0\.1:9: no Dask scheduler answers"):

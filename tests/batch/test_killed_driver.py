@@ -23,6 +23,7 @@ from sweep_cases import HereExecutor
 TABLES = ("results.csv", "spread.csv")
 #: What goes wrong in points on purpose, and what comes of it where the process does not die of itself.
 FAULTS = ("abort", "abort", "abort", "raise", "raise", "exit", "kill", "memory", "memory", "hang")
+_PATIENCE_S = 280.0
 STATUS = {"raise": "failed", "memory": "memory", "hang": "timeout"}
 SWEEP = """\
 scenario = "job.toml"
@@ -59,6 +60,11 @@ def lines_of(out: Path) -> int:
     return path.read_bytes().count(b'{"outcome"') if path.exists() else 0
 
 
+def await_outcomes(out: Path, wanted: int, driver: subprocess.Popen[bytes]) -> None:
+    """Wait until so many are kept, or the driver has ended; on a busy machine its start alone may take a minute."""
+    await_true(lambda: lines_of(out) >= wanted or driver.poll() is not None, patience_s=_PATIENCE_S)
+
+
 def kill_and_go_on(path: Path, points: int, kills: int, options: Sequence[str], faults: str) -> tuple[Path, Path]:
     """One sweep undisturbed, and one whose driver is killed; gives their folders."""
     folder = path.parent
@@ -72,10 +78,12 @@ def kill_and_go_on(path: Path, points: int, kills: int, options: Sequence[str], 
         driver = start(path, parts, options, faults)
         # after so many outcomes and some moment more: while a line is written, tables are, or a worker starts
         wanted = lines_of(parts) + draw.randint(0, max(points // kills - 1, 0))
-        await_true(lambda wanted=wanted, driver=driver: lines_of(parts) >= wanted or driver.poll() is not None)
-        time.sleep(draw.random() * 0.3)
-        driver.kill()
-        driver.communicate()
+        try:
+            await_outcomes(parts, wanted, driver)
+            time.sleep(draw.random() * 0.3)
+        finally:
+            driver.kill()
+            driver.communicate()
     # a worker that was left over may end a moment later; it holds neither lock nor journal
     last = start(path, parts, options, faults)
     _, error = last.communicate()
@@ -102,9 +110,11 @@ def test_a_killed_driver_loses_nothing(tmp_path: Path) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     run_study(study, out=whole, executor=HereExecutor())
     driver = start(tmp_path / "sweep.toml", parts)
-    await_true(lambda: lines_of(parts) >= 3 or driver.poll() is not None)
-    driver.kill()
-    driver.communicate()
+    try:
+        await_outcomes(parts, 3, driver)
+    finally:
+        driver.kill()
+        driver.communicate()
     kept = lines_of(parts)
     assert 3 <= kept < 40
     rest = HereExecutor()

@@ -104,6 +104,5 @@ def test_a_way_that_loses_all_is_given_up_and_named() -> None:
     keys = ("transport.kind=tcp", "platform.ranks=3", "platform.link_loss=0.9999999", "transport.tcp.data_retries=3")
     with pytest.raises(DeadlockError) as caught:
         run_flows([Flow(1, 2, 100_000)], *keys)
-    assert "rank1" in str(caught.value)
-    assert "rank2" in str(caught.value)
+    assert "TCP connection 0 from rank 1 (rank1) to rank 2 (rank2) was given up" in str(caught.value)
     assert caught.value.exit_code == 3

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import astra_py as ap
@@ -133,6 +134,29 @@ def test_signals_reach_the_run(
 def test_it_is_run_without_privileges(containers: Containers, image: str) -> None:
     done = containers.run(image, "-u", options=["--entrypoint", "id"])
     assert int(done.stdout) != 0
+
+
+def test_a_sweep_runs(containers: Containers, image: str, folder: Path) -> None:
+    (folder / "sweep.toml").write_text(
+        'scenario = "/workloads/astra2020_16.toml"\nseeds = 2\n[grid]\nplatform.link_rate = ["100Gbps", "10 parsecs"]\n'
+    )
+    options = ["--read-only", "--tmpfs", "/tmp", "--volume", f"{folder}:/results"]
+    command = ["sweep", "/results/sweep.toml", "--out", "/results/rates", "--quiet"]
+    assert containers.run(image, *command, options=options).returncode == 2
+    (folder / "sweep.toml").write_text((folder / "sweep.toml").read_text().replace("10 parsecs", "200Gbps"))
+    done = containers.run(image, *command, options=options)
+    assert done.returncode == 0, done.stderr
+    assert len(pd.read_csv(folder / "rates" / "results.csv")) == 4
+
+
+def test_it_has_what_a_cluster_is_made_of(containers: Containers, image: str) -> None:
+    assert containers.run(image, "worker", "--version", options=["--entrypoint", "dask"]).returncode == 0
+
+
+def test_the_tests_pass_inside(containers: Containers) -> None:
+    image = containers.build("test")
+    done = containers.run(image, "tests/engines", "tests/batch", options=["--read-only", "--tmpfs", "/tmp"])
+    assert done.returncode == 0, done.stdout[-4000:]
 
 
 def test_its_size_is_what_the_document_states(containers: Containers, image: str) -> None:

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from astra_py.platforms import Platform
 from behaviour.flows import GBPS, Flow
-from reference_tcp import Tcp
+from reference_tcp import Host, Tcp
 from tcp_cases import MICROSECOND, run_tcp, simulate, star, tree
 
 DELAY_PS, LATENCY_PS = 500_000, 300_000
@@ -100,10 +102,29 @@ def cases(draw: st.DrawFn) -> tuple[Platform, list[Flow], Tcp, list[str]]:
     return platform, flows, tcp, [f"transport.tcp.{key}={value}" for key, value in keys.items()] + latencies
 
 
-def assert_as_the_oracle(case: tuple[Platform, list[Flow], Tcp, list[str]]) -> None:
+@st.composite
+def hosts(draw: st.DrawFn) -> tuple[Host, list[str]]:
+    """Costs of no round numbers, so that no two things end in one picosecond by their making."""
+    host = Host(
+        per_message_ps=draw(st.sampled_from([0, 1_700_003])),
+        per_segment_ps=draw(st.sampled_from([0, 211_037])),
+        per_packet_ps=draw(st.sampled_from([0, 307_061])),
+        copy_bps=draw(st.sampled_from([0, 7_000_000_019, 40_000_000_003])),
+        cores=draw(st.integers(1, 3)),
+    )
+    costs = [f"host.per_{name}={getattr(host, f'per_{name}_ps')}ps" for name in ("message", "segment", "packet")]
+    copies = f"host.copy_rate={f'{host.copy_bps}bps' if host.copy_bps else 'none'}"
+    return host, [*costs, copies, f"host.cores={host.cores}", "host.rss=socket_index"]
+
+
+def assert_as_the_oracle(
+    case: tuple[Platform, list[Flow], Tcp, list[str]],
+    host: Host = Host(),  # noqa: B008  (frozen)
+    costs: Sequence[str] = (),
+) -> None:
     platform, flows, tcp, keys = case
-    result = run_tcp(flows, *keys, platform=platform)
-    oracle = simulate(platform, result, tcp)
+    result = run_tcp(flows, *keys, *costs, platform=platform)
+    oracle = simulate(platform, result, tcp, host)
     for moment in ("sent", "delivered", "acked"):
         assert result.messages[f"{moment}_ps"].tolist() == getattr(oracle, moment), moment
     assert (result.counters["packets"], result.counters["acks"]) == (oracle.segments, oracle.acks)
@@ -114,6 +135,14 @@ def assert_as_the_oracle(case: tuple[Platform, list[Flow], Tcp, list[str]]) -> N
 @settings(max_examples=40)
 def test_random_messages_as_the_oracle(case: tuple[Platform, list[Flow], Tcp, list[str]]) -> None:
     assert_as_the_oracle(case)
+
+
+@given(cases(), hosts())
+@settings(max_examples=40)
+def test_random_messages_over_hosts_that_cost(
+    case: tuple[Platform, list[Flow], Tcp, list[str]], costly: tuple[Host, list[str]]
+) -> None:
+    assert_as_the_oracle(case, *costly)
 
 
 @pytest.mark.slow

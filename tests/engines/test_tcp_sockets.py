@@ -95,6 +95,16 @@ def test_segments_acks_and_repetitions_are_those_of_ns3(case: str, library: ctyp
     assert counts["received_bytes"] >= sizes if case in ("refused", "lost") else counts["received_bytes"] == sizes
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_the_table_of_sockets_adds_up_to_them(case: str, library: ctypes.CDLL) -> None:
+    result, counts = heard(library, case)
+    sockets = result.sockets
+    assert sockets["segments"].sum() == counts["data_segments"]
+    assert sockets["acks"].sum() == counts["received_empty"]
+    assert sockets["retransmitted_segments"].sum() == counts["retransmissions"]
+    assert sockets["timeouts"].sum() == result.counters["timeouts"]
+
+
 def test_who_listens_changes_nothing(library: ctypes.CDLL) -> None:
     result, _ = heard(library, "lost")
     flows, keys = CASES["lost"]

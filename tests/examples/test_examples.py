@@ -98,3 +98,13 @@ def test_the_fit_to_the_log_is_nearer_to_it() -> None:
     collectives = both.table[both.table["level"] == "collective"]
     before = collectives["analytic_difference"].abs().max()
     assert fit.points["error_percent"].abs().max() < 100 * before
+
+
+def test_a_sweep_that_is_done_runs_nothing_again(tmp_path: Path) -> None:
+    example = load("sweep")
+    spread = example.main(tmp_path / "incast")
+    assert set(spread["seeds"]) == {3}
+    # which has the times at which each point was run
+    runs = (tmp_path / "incast" / "runs.csv").read_bytes()
+    assert example.main(tmp_path / "incast").equals(spread)
+    assert (tmp_path / "incast" / "runs.csv").read_bytes() == runs

@@ -11,7 +11,7 @@ import pytest
 
 from astra_py.api import load, one_collective
 from astra_py.config import load_scenario
-from astra_py.results.work import Work
+from astra_py.results.work import SharedWork, Work
 
 #: Seven senders at two other leaves fill rank 4's link; a victim crosses their way, and ends at rank 5, which is idle.
 CROSSING: dict[str, Any] = {
@@ -111,3 +111,11 @@ def test_work_is_spread_and_never_more_than_all_of_a_link() -> None:
     assert whole == 75 + 100
     assert work.during(np.array([0, 100]), np.array([100, 200])) == whole
     assert work.during(np.array([50]), np.array([100])) == 37
+
+
+def test_of_shared_ones_the_busiest_is_found() -> None:
+    key, begin, end = np.array([7, 3, 7]), np.array([0, 0, 100]), np.array([100, 200, 200])
+    shared = SharedWork(key, begin, end, np.array([50.0, 120.0, 90.0]))
+    assert shared.most(np.array([3, 7]), 0, 200) == (7, 0.7)
+    assert shared.most(np.array([3, 7]), 0, 100) == (3, 0.6)
+    assert shared.most(np.array([3]), 0, 200) == (3, 0.6)

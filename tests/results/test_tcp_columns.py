@@ -95,7 +95,7 @@ def test_a_check_fails_where_a_column_is_wrong(record: RunRecord, column: str, c
 
 
 def test_no_core_works_longer_than_there_is_time(record: RunRecord) -> None:
-    more = np.full_like(record.columns.core_busy_ps, record.columns.end_ps)
+    more = np.full_like(record.columns.core_busy_ps, int(record.columns.message_acked_ps.max()))
     kinds = {name: getattr(record.columns, name) + more for name in ("core_busy_ps", "core_copy_ps")}
     assert failed(with_columns(record, **kinds)) == {"core_busy"}
 
