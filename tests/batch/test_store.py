@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import csv
 import errno
+import io
 import json
 import os
 import signal
@@ -21,7 +23,7 @@ import astra_py.batch.store as store_module
 from astra_py.batch import Grid, Point, Shard, Study
 from astra_py.batch.journal import Journal
 from astra_py.batch.store import Store
-from astra_py.batch.table import best_outcomes, results_table
+from astra_py.batch.table import SweepTable, best_outcomes, results_table
 from astra_py.errors import ConfigError
 from sweep_cases import SCENARIO, made_up
 
@@ -220,3 +222,10 @@ def test_the_table_in_memory_is_the_table_on_disk(tmp_path: Path) -> None:
     read = pd.read_csv(tmp_path / "results.csv", keep_default_na=False)
     pd.testing.assert_frame_equal(read, table.to_pandas())
     assert list(read["platform.link_rate_bps"][:1]) == [10**11]
+
+
+@pytest.mark.parametrize("text", ["a,b", 'a"b', "a\nb", "a\rb", "a\r\nb", " a", "", "'"])
+def test_any_text_is_one_cell_of_a_table(text: str) -> None:
+    table = SweepTable(("key", "figure"), ({"key": text, "figure": 1}, {"key": "next"}))
+    assert table.to_csv().endswith("\nnext,\n")
+    assert list(csv.reader(io.StringIO(table.to_csv(), newline=""))) == [["key", "figure"], [text, "1"], ["next", ""]]
