@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -96,11 +97,16 @@ def test_it_asks_for_what_the_project_asks_for(wheel: Path) -> None:
 
 def test_it_runs_the_main_job_beside_ns3s_wheel_where_there_is_no_compiler(wheel: Path, tmp_path: Path) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    (ns3,) = (each for each in project["dependencies"] if each.startswith("ns3=="))
+    document = (ROOT / "docs" / "containers.md").read_text(encoding="utf-8")
+    alone, others = (shlex.split(words) for words in re.findall(r"^    pip install (.*)$", document, re.MULTILINE))
+    assert alone[-1] == "dist/astra_py-*.whl"
+    assert [*alone[1:-1], *others] == project["dependencies"]
     run(sys.executable, "-m", "venv", tmp_path / "venv")
     python = tmp_path / "venv" / "bin" / "python"
-    run(python, *PIP, "install", "--no-deps", ns3, wheel)
-    run(python, *PIP, "install", *(each for each in project["dependencies"] if each != ns3))
+    run(python, *PIP, "install", *alone[:-1], wheel)
+    run(python, *PIP, "install", *others)
+    checked = subprocess.run([python, *PIP, "check"], capture_output=True, text=True, check=False).stdout
+    assert [line for line in checked.splitlines() if not line.startswith("ns3 ")] == []
     # neither a compiler nor anything else of the system is found
     environ = {"PATH": str(python.parent)}
     command = [python.parent / "astra-py", "run", MAIN_JOB, "--out", "main_job", "--quiet", "--json"]
