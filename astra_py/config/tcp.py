@@ -12,12 +12,12 @@ from astra_py.units import SIZE, TIME, format_size, parse_time
 
 __all__ = ["TCP_RECOVERIES", "TCP_VARIANTS", "TcpConfig"]
 
-#: ns-3's class of each of its congestion controls.
+#: Class of each of ns-3's congestion controls: its own, and of its DCTCP one of ours, with a least window.
 TCP_VARIANTS = {
     "bbr": "ns3::TcpBbr",
     "bic": "ns3::TcpBic",
     "cubic": "ns3::TcpCubic",
-    "dctcp": "ns3::TcpDctcp",
+    "dctcp": "ns3::FabricTcpDctcp",
     "high_speed": "ns3::TcpHighSpeed",
     "htcp": "ns3::TcpHtcp",
     "hybla": "ns3::TcpHybla",
@@ -95,13 +95,15 @@ class TcpConfig(Table):
     )
     min_rto: Annotated[int, QuantityRule(TIME, least=parse_time("1us"), most=_LONGEST_TIME)] = parameter(
         "5ms",
-        "Shortest retransmission timeout. Linux has 200 ms, RFC 6298 1 s.",
+        "Shortest retransmission timeout, and what a sender waits for before it probes a closed window. Linux has "
+        "200 ms, RFC 6298 1 s.",
         source=_UNISON,
         ns3=_figure("TcpSocketBase::MinRto"),
     )
     initial_rtt: Annotated[int, QuantityRule(TIME, least=parse_time("1ns"), most=_LONGEST_TIME)] = parameter(
         "200us",
-        "Round trip that a connection assumes until it has measured one. RFC 6298 begins with a timeout of 1 s.",
+        "Round trip that a connection assumes until it has measured one; one that is open before time 0 assumes no "
+        "less than its unloaded round trip. RFC 6298 begins with a timeout of 1 s.",
         source=_UNISON,
         ns3=_figure("RttEstimator::InitialEstimation"),
     )

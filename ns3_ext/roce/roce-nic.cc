@@ -36,7 +36,7 @@ RoceNic::GetTypeId()
                           "Largest payload of a packet, in bytes.",
                           UintegerValue(4096),
                           MakeUintegerAccessor(&RoceNic::m_payload),
-                          MakeUintegerChecker<uint32_t>(64, 9000))
+                          MakeUintegerChecker<uint32_t>(64, 65535))
             .AddAttribute("HeaderSize",
                           "Line bytes of a data packet beside its payload; -1 for RoCEv2's own.",
                           IntegerValue(-1),

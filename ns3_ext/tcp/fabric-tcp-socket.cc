@@ -20,6 +20,24 @@
 namespace ns3
 {
 
+namespace
+{
+
+/// Bytes that comparisons of sequence numbers, which have 32 bits, may safely lie behind.
+constexpr int32_t COMPARABLE_BYTES = 1 << 30;
+
+/// Bring a sequence number of old so near to a new one that it stays the smaller of the two.
+void
+KeepComparable(TracedValue<SequenceNumber32>& old, SequenceNumber32 now)
+{
+    if (now - old.Get() > COMPARABLE_BYTES)
+    {
+        old = now - SequenceNumber32(COMPARABLE_BYTES);
+    }
+}
+
+} // namespace
+
 NS_OBJECT_ENSURE_REGISTERED(FabricTcpSocket);
 
 TypeId
@@ -73,6 +91,7 @@ FabricTcpSocket::SetPlace(const Place& place)
     SetRcvBufSize(place.receiveBuffer);
     m_tcb->m_maxPacingRate = DataRate(static_cast<uint64_t>(place.rate));
     m_tcb->m_pacingRate = m_tcb->m_maxPacingRate;
+    m_roundTrip = place.roundTrip;
 }
 
 void
@@ -99,6 +118,11 @@ FabricTcpSocket::OpenByHand(const FabricTcpSocket& peer)
     BindToConnection();
     // What Connect, the SYN and the SYN-ACK set, and in the same order (RFC 9293, section 3.5).
     m_rtt->Reset();
+    const Time roundTrip = TimeStep(static_cast<uint64_t>(m_roundTrip));
+    if (roundTrip > m_rtt->GetEstimate())
+    {
+        m_rtt->Measurement(roundTrip); // The handshake's.
+    }
     m_synCount = m_synRetries;
     m_dataRetrCount = m_dataRetries;
     if (m_winScalingEnabled)
@@ -184,10 +208,64 @@ FabricTcpSocket::Fork()
     return accepted;
 }
 
+int
+FabricTcpSocket::Send(Ptr<Packet> packet, uint32_t flags)
+{
+    const int sent = TcpSocketBase::Send(packet, flags);
+    if (m_rWnd.Get() < GetSegSize())
+    {
+        KeepTimer(); // It may wait for a larger window, and nobody might tell of one.
+    }
+    return sent;
+}
+
+void
+FabricTcpSocket::DoForwardUp(Ptr<Packet> packet, const Address& from, const Address& to)
+{
+    m_windowBefore = m_rWnd;
+    TcpSocketBase::DoForwardUp(packet, from, to);
+    KeepTimer();
+}
+
+bool
+FabricTcpSocket::IsNoDuplicate(const Packet& packet, const TcpHeader& header) const
+{
+    const SequenceNumber32 head = m_txBuffer->HeadSequence();
+    const int32_t underWay = m_tcb->m_highTxMark - head;
+    if (m_sackEnabled || packet.GetSize() > 0 || header.GetAckNumber() != head || underWay <= 0)
+    {
+        return false;
+    }
+    // It tells of a window (RFC 5681, section 2, e), or a segment has come twice: there is none
+    // behind the first that could have come before it, and ns-3's list of these asserts that.
+    return m_rWnd.Get() != m_windowBefore || underWay <= static_cast<int32_t>(GetSegSize());
+}
+
 void
 FabricTcpSocket::ReceivedAck(Ptr<Packet> packet, const TcpHeader& header)
 {
-    TcpSocketBase::ReceivedAck(packet, header);
+    KeepComparable(m_ecnEchoSeq, header.GetAckNumber());
+    KeepComparable(m_ecnCWRSeq, header.GetAckNumber());
+    if (!m_sackEnabled && m_txBuffer->GetSacked() > 0 &&
+        m_tcb->m_highTxMark - header.GetAckNumber() <= static_cast<int32_t>(GetSegSize()))
+    {
+        // ns-3 would move its guess that a segment has arrived from the first to one behind it,
+        // asserting that there is one.
+        m_txBuffer->ResetRenoSack();
+    }
+    // Nagle's algorithm is for data that were never sent (RFC 1122, section 4.2.3.4).
+    const bool hasNoDelay = m_noDelay;
+    m_noDelay = hasNoDelay || m_tcb->m_congState == TcpSocketState::CA_RECOVERY ||
+                m_tcb->m_congState == TcpSocketState::CA_LOSS;
+    if (IsNoDuplicate(*packet, header))
+    {
+        SendPendingData(m_connected);
+    }
+    else
+    {
+        TcpSocketBase::ReceivedAck(packet, header);
+    }
+    m_noDelay = hasNoDelay;
     if (m_end == nullptr || !m_end->isSender)
     {
         return;
@@ -211,7 +289,17 @@ FabricTcpSocket::ReceivedData(Ptr<Packet> packet, const TcpHeader& header)
         // (__tcp_ack_snd_check).
         m_delAckCount = m_delAckMaxCount;
     }
+    const bool isEchoing = m_tcb->m_ecnState == TcpSocketState::ECN_CE_RCVD ||
+                           m_tcb->m_ecnState == TcpSocketState::ECN_SENDING_ECE;
+    if (isEchoing != m_isEchoing)
+    {
+        // The sender's window may be small now, and has to know (RFC 8257, section 3.2; as Linux,
+        // dctcp_ece_ack_update and tcp_ecn_accept_cwr).
+        m_delAckCount = m_delAckMaxCount;
+        m_isEchoing = isEchoing;
+    }
     TcpSocketBase::ReceivedData(packet, header);
+    KeepComparable(m_ecnCESeq, m_tcb->m_rxBuffer->NextRxSequence());
 }
 
 uint32_t
@@ -244,6 +332,45 @@ FabricTcpSocket::ReTxTimeout()
         m_owner->TimedOut(*m_end);
     }
     TcpSocketBase::ReTxTimeout();
+    Probe(); // Nagle's algorithm, or a window below a segment, may have kept ns-3's from sending.
+}
+
+void
+FabricTcpSocket::PersistTimeout()
+{
+    // ns-3's sends a byte even where there is none that was not sent.
+    Probe();
+    KeepTimer();
+}
+
+void
+FabricTcpSocket::Probe()
+{
+    if (m_state != ESTABLISHED || m_endPoint == nullptr || m_txBuffer->Size() == 0 ||
+        BytesInFlight() > 0)
+    {
+        return;
+    }
+    // As much as the window has room for, and a byte where it has none (RFC 9293, 3.8.6.1).
+    if (m_rWnd.Get() == 0 && m_txBuffer->HeadSequence() >= m_tcb->m_highTxMark)
+    {
+        m_tcb->m_nextTxSequence = m_txBuffer->HeadSequence();
+        TcpSocketBase::PersistTimeout(); // It alone may send new data beyond the window.
+        return;
+    }
+    const uint32_t most = std::clamp<uint32_t>(m_rWnd.Get(), 1, GetSegSize());
+    m_tcb->m_nextTxSequence = m_txBuffer->HeadSequence();
+    m_tcb->m_nextTxSequence += SendDataPacket(m_tcb->m_nextTxSequence, most, m_connected);
+}
+
+void
+FabricTcpSocket::KeepTimer()
+{
+    if (m_state == ESTABLISHED && m_endPoint != nullptr && m_txBuffer->Size() > 0 &&
+        !m_retxEvent.IsPending() && !m_persistEvent.IsPending() && !m_pacingTimer.IsRunning())
+    {
+        m_retxEvent = Simulator::Schedule(m_rto, &FabricTcpSocket::ReTxTimeout, this);
+    }
 }
 
 Time

@@ -46,8 +46,8 @@ class TcpSocketOwner
  *
  * It measures round trips by the clock, where ns-3's own takes timestamps, which count
  * milliseconds; it tells its owner how far its stream is; it tells the other end of its window when
- * its application has read late; and it can be open without a handshake. All else is
- * TcpSocketBase's.
+ * its application has read late; it can be open without a handshake; and where ns-3's would wait
+ * for ever, or end the process, it does what Linux does. All else is TcpSocketBase's.
  */
 class FabricTcpSocket : public TcpSocketBase
 {
@@ -65,6 +65,8 @@ class FabricTcpSocket : public TcpSocketBase
         uint32_t sendBuffer;
         uint32_t receiveBuffer;
         BitRate rate; ///< Of the NIC's port: nobody paces faster.
+        TimePs
+            roundTrip; ///< Of a segment and its acknowledgement, where nothing else is under way.
     };
 
     /**
@@ -92,7 +94,7 @@ class FabricTcpSocket : public TcpSocketBase
     /// Call the other end: a SYN leaves.
     void Call();
 
-    /// As a handshake would leave it, without one and without a round trip measured.
+    /// As a handshake would leave it, without one; its round trip is the unloaded one.
     void OpenByHand(const FabricTcpSocket& peer);
 
     /// Where packets for it come in; null before it is bound.
@@ -120,18 +122,31 @@ class FabricTcpSocket : public TcpSocketBase
     /// Round trip as it is estimated now; 0 before one was measured.
     TimePs SmoothedRoundTrip() const;
 
+    int Send(Ptr<Packet> packet, uint32_t flags) override;
+
   protected:
     Ptr<TcpSocketBase> Fork() override;
+    void DoForwardUp(Ptr<Packet> packet, const Address& from, const Address& to) override;
     void ReceivedAck(Ptr<Packet> packet, const TcpHeader& header) override;
     void ReceivedData(Ptr<Packet> packet, const TcpHeader& header) override;
     uint32_t SendDataPacket(SequenceNumber32 sequence, uint32_t maxSize, bool withAck) override;
     void SendEmptyPacket(uint8_t flags) override;
     void ReTxTimeout() override;
+    void PersistTimeout() override;
     Time CalculateRttSample(const TcpHeader& header, const RttHistory& history) override;
 
   private:
     /// Bind it to its addresses and ports, which together are no other connection's.
     void BindToConnection();
+
+    /// Whether an acknowledgement that tells of no new data tells of no lost ones either.
+    bool IsNoDuplicate(const Packet& packet, const TcpHeader& header) const;
+
+    /// Send the first bytes that are not acknowledged, where nothing is under way that would be.
+    void Probe();
+
+    /// See to it that a timer runs for as long as there are bytes to be acknowledged.
+    void KeepTimer();
 
     TcpSocketOwner* m_owner{nullptr};
     TcpEnd* m_end{nullptr};
@@ -139,6 +154,9 @@ class FabricTcpSocket : public TcpSocketBase
     std::unique_ptr<Ipv4EndPoint> m_ownEndPoint;
     SequenceNumber32 m_head{1};     ///< First byte that is not known to have arrived.
     SequenceNumber32 m_toldEdge{0}; ///< First byte that the other end may not send yet.
+    uint32_t m_windowBefore{0};     ///< Of the other end, before the packet that is coming up.
+    bool m_isEchoing{false};        ///< The last data that came were told of as marked.
+    TimePs m_roundTrip{0};
     ByteCount m_acked{0};
 };
 

@@ -13,8 +13,7 @@ namespace ns3
 /// How connections come to be; see astra_py.config.tcp.
 enum class TcpConnect : uint8_t
 {
-    BEFORE, ///< Established at time 0, without a frame on the fabric, and without a round trip
-            ///< measured.
+    BEFORE, ///< Established at time 0, without a frame on the fabric.
     TIMED,  ///< By a handshake on the fabric, when the first message needs it.
 };
 
@@ -34,7 +33,7 @@ struct TcpFigures
     bool hasWindowScaling{true};
     bool hasEcn{true};
     bool hasNagle{false};
-    std::string variant{"ns3::TcpDctcp"};        ///< TypeId of a TcpCongestionOps.
+    std::string variant{"ns3::FabricTcpDctcp"};  ///< TypeId of a TcpCongestionOps.
     std::string recovery{"ns3::TcpPrrRecovery"}; ///< TypeId of a TcpRecoveryOps.
     int64_t sendBuffer{-1};                      ///< Bytes; -1: 4 x bandwidth-delay of the pair.
     int64_t receiveBuffer{-1};                   ///< Bytes; -1: as sendBuffer.

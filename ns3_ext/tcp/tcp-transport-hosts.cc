@@ -101,6 +101,8 @@ TcpTransport::MakePrototype()
                  EnumValue(m_figures.hasEcn ? TcpSocketState::On : TcpSocketState::Off));
     SetAttribute(m_prototype, "TcpNoDelay", BooleanValue(!m_figures.hasNagle));
     SetAttribute(m_prototype, "SegmentSize", UintegerValue(m_segmentBytes));
+    // Linux begins to probe a closed window after a retransmission timeout (tcp_probe0_base).
+    SetAttribute(m_prototype, "PersistTimeout", TimeOf(m_figures.minRto));
     SetAttribute(m_prototype, "InitialCwnd", UintegerValue(m_figures.initialWindow));
     SetAttribute(m_prototype, "MinRto", TimeOf(m_figures.minRto));
     SetAttribute(m_prototype, "DelAckCount", UintegerValue(m_figures.delayedAckSegments));

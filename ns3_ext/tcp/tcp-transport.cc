@@ -271,7 +271,8 @@ TcpTransport::PlaceOf(const TcpEnd& end) const
     const int64_t receive = m_figures.receiveBuffer < 0 ? send : m_figures.receiveBuffer;
     return {static_cast<uint32_t>(send),
             static_cast<uint32_t>(receive),
-            m_platform.Rate(end.path[0])};
+            m_platform.Rate(end.path[0]),
+            roundTrip};
 }
 
 TimePs
