@@ -246,6 +246,16 @@ FabricTcpSocket::ReTxTimeout()
     TcpSocketBase::ReTxTimeout();
 }
 
+void
+FabricTcpSocket::DelAckTimeout()
+{
+    if (m_end != nullptr && m_state == ESTABLISHED)
+    {
+        m_owner->AckedLate(*m_end);
+    }
+    TcpSocketBase::DelAckTimeout();
+}
+
 Time
 FabricTcpSocket::CalculateRttSample(const TcpHeader& header, const RttHistory& history)
 {
