@@ -155,8 +155,10 @@ AXES = (
         "host (TCP only)",
         (
             Setting("ideal", by_transport=_host("preset=ideal"), is_quick=True),
-            Setting("kernel, TSO and GRO", by_transport=_host("preset=kernel_tcp_tso_gro")),
             Setting("kernel", by_transport=_host("preset=kernel_tcp")),
+            Setting("kernel, TSO", by_transport=_host("preset=kernel_tcp", "tso=true")),
+            Setting("kernel, GRO", by_transport=_host("preset=kernel_tcp", "gro=true")),
+            Setting("kernel, TSO and GRO", by_transport=_host("preset=kernel_tcp_tso_gro")),
         ),
     ),
     Axis(

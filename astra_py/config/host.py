@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 from astra_py.config.condition import Condition, OfTransport, Requirement
 from astra_py.config.presets import presets
 from astra_py.config.rules import Choice, Count, Flag, QuantityRule, Rule
-from astra_py.config.table import Ns3Attribute, Table, parameter
+from astra_py.config.table import FieldError, Ns3Attribute, Table, parameter
 from astra_py.units import RATE, SIZE, TIME, parse_time
 
 __all__ = ["HostConfig"]
@@ -70,9 +70,18 @@ class HostConfig(Table):
     )
     per_packet: Annotated[int, _COST] = parameter(
         "0ns",
-        "Core time of a packet that is received, acknowledgements among them; with host.gro of what is merged.",
+        "Core time of a packet that is received, acknowledgements among them; with host.gro of the first of what is "
+        "merged.",
         source="ideal hosts",
         ns3=_figure("PerPacket"),
+    )
+    per_merged_packet: Annotated[int, _COST] = parameter(
+        "0ns",
+        "Core time of each further packet of what is merged, which IP and TCP never see singly: its buffer, driver, "
+        "and merging it. At most host.per_packet.",
+        source="ideal hosts",
+        only=Condition("gro", "host.gro = true", lambda gro: gro is True),
+        ns3=_figure("PerMergedPacket"),
     )
     copy_rate: Annotated[int | None, QuantityRule(RATE, least=1, words={"none": None})] = parameter(
         "none",
@@ -125,3 +134,12 @@ class HostConfig(Table):
         only=_HAS_STAGING,
         ns3=_figure("StagingChunk", "B"),
     )
+
+    def check(self) -> None:  # noqa: D102  (as the base)
+        if self.per_merged_packet > self.per_packet:
+            raise FieldError(
+                "per_merged_packet",
+                f"{self.text('per_merged_packet')!r} is more than a packet costs that is not merged, "
+                f"host.per_packet = {self.text('per_packet')!r}",
+                f"at most {self.text('per_packet')!r}",
+            )

@@ -312,6 +312,7 @@ class EngineColumns:
     socket_acks: NDArray[np.int64] = field(default_factory=_no_i64)
     socket_retransmitted_segments: NDArray[np.int64] = field(default_factory=_no_i64)
     socket_timeouts: NDArray[np.int64] = field(default_factory=_no_i64)
+    socket_late_acks: NDArray[np.int64] = field(default_factory=_no_i64)
     socket_bytes: NDArray[np.int64] = field(default_factory=_no_i64)
     socket_srtt_ps: NDArray[np.int64] = field(default_factory=_no_i64)
     socket_cwnd_bytes: NDArray[np.int64] = field(default_factory=_no_i64)

@@ -147,6 +147,7 @@ def host_model(scenario: Scenario) -> HostModel:
         per_message_ps=host.per_message,
         per_segment_ps=host.per_segment,
         per_packet_ps=host.per_packet,
+        per_merged_packet_ps=host.per_merged_packet,
         copy_rate_bps=host.copy_rate or 0,
         has_tso=host.tso,
         has_gro=host.gro,

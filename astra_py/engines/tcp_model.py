@@ -110,6 +110,7 @@ class HostModel:
     cores : of each machine, each with one queue.
     rss : which core a connection is on.
     per_message_ps, per_segment_ps, per_packet_ps : core time of each.
+    per_merged_packet_ps : core time of each further packet of a merged unit, no more than of a packet.
     copy_rate_bps : of a core; 0 where copies take no time.
     has_tso, has_gro : the NIC's offloads.
     rx_delay_ps, rx_frames : time, and packets, that an interrupt waits for; no frames: 0.
@@ -122,6 +123,7 @@ class HostModel:
     per_message_ps: int
     per_segment_ps: int
     per_packet_ps: int
+    per_merged_packet_ps: int
     copy_rate_bps: int
     has_tso: bool
     has_gro: bool

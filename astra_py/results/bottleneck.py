@@ -2,8 +2,8 @@
 """What bounds each collective: the resource that its messages need longest, or what held their senders back.
 
 A resource's share is the time that the collective's messages need of it, one after another, in the collective's
-duration; of a link or core, where other collectives are under way, what these need of it meanwhile, too. Where no
-resource is needed for most of it, senders may have waited for something else: a window, congestion control, a pause.
+duration; where other collectives are under way, what these need of it meanwhile, too. Where no resource is needed for
+most of it, senders may have waited for something else: a window, congestion control, a pause.
 That has the time in which the sender that was held longest had something to send, beyond the resource's. What neither
 explains is latency: ways, switches, and steps that wait for one another.
 """
@@ -145,7 +145,7 @@ class _Needs:
         )
 
     def shared(self, messages: NDArray[np.int64], start_ps: int, time_ps: int) -> Iterator[Bottleneck]:
-        """The link and the core of ``messages`` that all need most from ``start_ps`` on, for ``time_ps``."""
+        """Link, core and copies of ``messages`` that all need most from ``start_ps`` on, for ``time_ps``."""
         record, traffic = self._record, self._record.traffic
         if not record.has_packet_ways:
             groups = record.channel_group[
@@ -158,6 +158,9 @@ class _Needs:
         if len(mine):
             core, share = self._core_work.most(np.unique(self._core_keys(mine)), start_ps, time_ps)
             yield self._core(core, share, mine)
+        copies = self._copies(messages)[0]
+        if len(copies):
+            yield self._copy(*self._copy_work.most(np.unique(copies), start_ps, time_ps))
 
     def _hops(self, flows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Where the channels of the ways of ``flows`` stand, way after way."""
@@ -214,16 +217,46 @@ class _Needs:
         return Bottleneck(kind, share, f"core {core & 0xFFFFFFFF} of machine {core >> 32}")
 
     def _staging(self, messages: NDArray[np.int64], time_ps: int) -> Iterator[Bottleneck]:
+        ranks, needs = self._copies(messages)
+        if len(ranks):
+            copies, of_copy = np.unique(ranks, return_inverse=True)
+            needed = np.bincount(of_copy, weights=needs)
+            worst = int(np.argmax(needed))
+            yield self._copy(int(copies[worst]), float(needed[worst]) / time_ps)
+
+    def _copies(self, messages: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Of the copies of ``messages`` to the hosts, and then of those from them: 2 x rank, and 1 more in; and ps."""
+        mine, (is_out, is_in) = self._staged(messages)
         columns, host = self._record.columns, self._record.transport.host
-        if host is None or not len(columns.staging_rank):
-            return
+        rate = host.staging_rate_bps if host is not None else 1
+        ranks = (2 * columns.message_src[mine][is_out], 2 * columns.message_dst[mine][is_in] + 1)
+        size = columns.message_size_bytes[mine]
+        return np.concatenate(ranks).astype(np.int64), np.concatenate([size[is_out], size[is_in]]) * (
+            PS_PER_BYTE / rate
+        )
+
+    def _staged(
+        self, messages: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+        """Those of ``messages`` on Ethernet, and which of them are copied to their sender's host, and from one."""
+        columns, traffic = self._record.columns, self._record.traffic
         is_staged = np.zeros(self._record.schedule.ranks, dtype=bool)
         is_staged[columns.staging_rank] = True
-        traffic = self._record.traffic
-        on_ethernet = messages[~traffic.is_message_scale_up[np.searchsorted(traffic.whole, messages)]]
-        for way, rank in (("out", columns.message_src), ("in", columns.message_dst)):
-            mine = on_ethernet[is_staged[rank[on_ethernet]]]
-            load = integer_sums(rank[mine], columns.message_size_bytes[mine], self._record.schedule.ranks)
-            worst = int(np.argmax(load))
-            needed = int(load[worst]) * (PS_PER_BYTE / host.staging_rate_bps)
-            yield Bottleneck("pcie", needed / time_ps, f"copies {way} of rank {worst}")
+        mine = messages[~traffic.is_message_scale_up[np.searchsorted(traffic.whole, messages)]]
+        return mine, (is_staged[columns.message_src[mine]], is_staged[columns.message_dst[mine]])
+
+    @cached_property
+    def _copy_work(self) -> SharedWork:
+        columns = self._record.columns
+        messages = np.arange(len(columns.message_src))
+        mine, (is_out, is_in) = self._staged(messages)
+        copies, needs = self._copies(messages)
+        begin, end = (
+            np.concatenate([column[mine][is_out], column[mine][is_in]])
+            for column in (columns.message_posted_ps, columns.message_delivered_ps)
+        )
+        return SharedWork(copies, begin, end, needs)
+
+    @staticmethod
+    def _copy(copy: int, share: float) -> Bottleneck:
+        return Bottleneck("pcie", share, f"copies {'in' if copy % 2 else 'out'} of rank {copy // 2}")

@@ -100,9 +100,15 @@ def _sockets(result: Result) -> list[str]:
         f"sockets: {len(table['src']):,} sent {int(table['segments'].sum()):,} segments, of these {again:,} again, and "
         f"had {timeouts:,} timeouts"
     )
-    if not len(trips):
-        return [line]
-    return [
-        line,
-        f"  round trips at the end: {figure(trips.mean(), 1)} us on average, at most {figure(trips.max(), 1)} us",
-    ]
+    lines = [line]
+    if len(trips):
+        lines.append(
+            f"  round trips at the end: {figure(trips.mean(), 1)} us on average, at most {figure(trips.max(), 1)} us"
+        )
+    late = int(table["late_acks"].sum())
+    if late:
+        lines.append(
+            f"  {late:,} acknowledgements that a sender waited for came by the delayed-ACK timer "
+            "(transport.tcp.delayed_ack, delayed_ack_timeout)"
+        )
+    return lines

@@ -22,7 +22,7 @@ def host_cores_table(record: RunRecord) -> Columns:
         "machine": columns.core_machine,
         "core": columns.core_core,
         "busy_us": us(columns.core_busy_ps),
-        "utilisation_percent": 100.0 * columns.core_busy_ps / max(record.end_ps, 1),
+        "utilisation_percent": 100.0 * columns.core_busy_ps / max(record.watched_ps, 1),
         "message_us": us(columns.core_message_ps),
         "segment_us": us(columns.core_segment_ps),
         "packet_us": us(columns.core_packet_ps),
@@ -34,7 +34,7 @@ def host_cores_table(record: RunRecord) -> Columns:
 
 def staging_table(record: RunRecord) -> Columns:
     """Columns of the table ``staging``, one row a rank whose messages are copied, in order of ranks."""
-    columns, end = record.columns, max(record.end_ps, 1)
+    columns, end = record.columns, max(record.watched_ps, 1)
     return {
         "rank": columns.staging_rank,
         "out_bytes": columns.staging_out_bytes,
@@ -59,6 +59,7 @@ def sockets_table(record: RunRecord) -> Columns:
         "acks": columns.socket_acks,
         "retransmitted_segments": columns.socket_retransmitted_segments,
         "timeouts": columns.socket_timeouts,
+        "late_acks": columns.socket_late_acks,
         "round_trip_us": np.where(columns.socket_srtt_ps > 0, columns.socket_srtt_ps / 1e6, np.nan),
         "window_bytes": columns.socket_cwnd_bytes,
     }

@@ -104,6 +104,11 @@ class RunRecord:
         return int(self.columns.op_end_ps.max(initial=0))
 
     @cached_property
+    def watched_ps(self) -> int:
+        """Until when hosts were at work: the last operation's end, or the last event after it, as of an ACK."""
+        return max(self.end_ps, int(self.columns.end_ps))
+
+    @cached_property
     def job_names(self) -> NDArray[np.object_]:
         """Names of the trace's jobs, and at the end the empty one of what is of no job."""
         return np.array([*(job.name for job in self.trace.jobs), ""], dtype=np.object_)

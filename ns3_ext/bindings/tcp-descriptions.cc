@@ -50,6 +50,7 @@ ReadHost(const py::handle& model)
     figures.perMessage = model.attr("per_message_ps").cast<TimePs>();
     figures.perSegment = model.attr("per_segment_ps").cast<TimePs>();
     figures.perPacket = model.attr("per_packet_ps").cast<TimePs>();
+    figures.perMergedPacket = model.attr("per_merged_packet_ps").cast<TimePs>();
     figures.copyRate = model.attr("copy_rate_bps").cast<BitRate>();
     figures.hasTso = model.attr("has_tso").cast<bool>();
     figures.hasGro = model.attr("has_gro").cast<bool>();
@@ -111,6 +112,7 @@ GiveSockets(py::dict& columns, SocketColumns& sockets)
     columns["socket_acks"] = GiveColumn(std::move(sockets.acks));
     columns["socket_retransmitted_segments"] = GiveColumn(std::move(sockets.retransmittedSegments));
     columns["socket_timeouts"] = GiveColumn(std::move(sockets.timeouts));
+    columns["socket_late_acks"] = GiveColumn(std::move(sockets.lateAcks));
     columns["socket_bytes"] = GiveColumn(std::move(sockets.bytes));
     columns["socket_srtt_ps"] = GiveColumn(std::move(sockets.smoothedRoundTrip));
     columns["socket_cwnd_bytes"] = GiveColumn(std::move(sockets.congestionWindow));

@@ -373,6 +373,16 @@ FabricTcpSocket::KeepTimer()
     }
 }
 
+void
+FabricTcpSocket::DelAckTimeout()
+{
+    if (m_end != nullptr && m_state == ESTABLISHED)
+    {
+        m_owner->AckedLate(*m_end);
+    }
+    TcpSocketBase::DelAckTimeout();
+}
+
 Time
 FabricTcpSocket::CalculateRttSample(const TcpHeader& header, const RttHistory& history)
 {

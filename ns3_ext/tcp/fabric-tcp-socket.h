@@ -34,6 +34,8 @@ class TcpSocketOwner
     virtual void Acked(TcpEnd& end, ByteCount bytes) = 0;
     /// A retransmission timer ran out.
     virtual void TimedOut(TcpEnd& end) = 0;
+    /// A receiver acknowledges as its delayed-ACK timer ran out, and not for what has come.
+    virtual void AckedLate(TcpEnd& end) = 0;
     /// It has sent something, or was told something: what holds it may be another thing now.
     virtual void Moved(TcpEnd& end) = 0;
 
@@ -133,6 +135,7 @@ class FabricTcpSocket : public TcpSocketBase
     void SendEmptyPacket(uint8_t flags) override;
     void ReTxTimeout() override;
     void PersistTimeout() override;
+    void DelAckTimeout() override;
     Time CalculateRttSample(const TcpHeader& header, const RttHistory& history) override;
 
   private:

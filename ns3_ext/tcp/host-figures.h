@@ -32,6 +32,7 @@ struct HostFigures
     TimePs perMessage{0};
     TimePs perSegment{0};
     TimePs perPacket{0};
+    TimePs perMergedPacket{0};
     BitRate copyRate{0}; ///< 0: copies take no time.
     bool hasTso{false};
     bool hasGro{false};

@@ -60,9 +60,15 @@ HostStack::GetTypeId()
                           MakeTimeChecker(Time(0), Seconds(1)))
             .AddAttribute("PerPacket",
                           "Core time of what comes from the NIC at a time: a packet, "
-                          "acknowledgements among them, or with Gro what was merged.",
+                          "acknowledgements among them, or with Gro the first of what was "
+                          "merged.",
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&HostStack::m_perPacket),
+                          MakeTimeChecker(Time(0), Seconds(1)))
+            .AddAttribute("PerMergedPacket",
+                          "Core time of each further packet that Gro merges into one.",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&HostStack::m_perMergedPacket),
                           MakeTimeChecker(Time(0), Seconds(1)))
             .AddAttribute("CopyRate",
                           "Rate at which a core copies between application and socket, in bit/s; 0 "
@@ -150,6 +156,7 @@ HostStack::Install(EventLoop& loop, uint32_t machine, uint32_t localRanks, uint6
                         m_perSegment.GetTimeStep(),
                         m_perPacket.GetTimeStep(),
                         0};
+    m_costs.perMergedPacket = m_perMergedPacket.GetTimeStep();
     m_costs.copyRate = static_cast<BitRate>(m_copyRate);
     m_interrupts = {m_rxDelay.GetTimeStep(), m_rxFrames};
     m_offload.emplace(loop, m_hasTso);
@@ -204,14 +211,16 @@ HostStack::InterruptCame(uint32_t core, const std::vector<ReceivedPacket>& batch
 void
 HostStack::BringUp(uint32_t core, ReceivedPacket unit)
 {
-    m_cores[core].Work(CoreWork::PACKET, 1, *this, m_units.Put(std::move(unit)));
+    const uint32_t packets = unit.packets;
+    m_cores[core].Work(CoreWork::PACKET, packets, *this, m_units.Put(std::move(unit)));
 }
 
 void
 HostStack::WorkDone(uint64_t unit)
 {
     ReceivedPacket received = m_units.Take(unit);
-    m_receiver->PacketCameUp(received.flow, std::move(received.packet));
+    const TimePs work = m_costs.ServiceTime(CoreWork::PACKET, received.packets);
+    m_receiver->PacketCameUp(received.flow, std::move(received.packet), work);
 }
 
 uint64_t

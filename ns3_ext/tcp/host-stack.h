@@ -37,8 +37,9 @@ class HostReceiver
     /**
      * @param flow The end of a connection that sent it.
      * @param packet From its IPv4 header on; several of that end's in one, where they were merged.
+     * @param work Time that it took of its core.
      */
-    virtual void PacketCameUp(uint32_t flow, Ptr<Packet> packet) = 0;
+    virtual void PacketCameUp(uint32_t flow, Ptr<Packet> packet, TimePs work) = 0;
 
   protected:
     ~HostReceiver() = default;
@@ -105,7 +106,7 @@ class HostStack : public Object, private InterruptListener, private HostWorkDone
      *
      * @param core One of CoreOf's.
      * @param kind What for.
-     * @param amount Bytes of a COPY, else pieces.
+     * @param amount As of CoreCosts::ServiceTime.
      * @param done Told when it is done: now, if it takes no time.
      * @param argument For done.
      * @return Time that it takes of the core.
@@ -227,6 +228,7 @@ class HostStack : public Object, private InterruptListener, private HostWorkDone
     Time m_perMessage;
     Time m_perSegment;
     Time m_perPacket;
+    Time m_perMergedPacket;
     uint64_t m_copyRate{0};
     bool m_hasTso{false};
     bool m_hasGro{false};

@@ -88,7 +88,7 @@ HostTrial::Receive(TimePs at, ChannelId port, uint32_t core, const TrialSegment&
     Plan(at, [=, this] {
         if (!m_host->HoldFrame(port, core, segment.flow, packet))
         {
-            PacketCameUp(segment.flow, packet);
+            PacketCameUp(segment.flow, packet, 0);
         }
     });
 }
@@ -119,7 +119,7 @@ HostTrial::SegmentsSent::WorkDone(uint64_t number)
 }
 
 void
-HostTrial::PacketCameUp(uint32_t flow, Ptr<Packet> packet)
+HostTrial::PacketCameUp(uint32_t flow, Ptr<Packet> packet, TimePs)
 {
     Ipv4Header ip;
     TcpHeader tcp;

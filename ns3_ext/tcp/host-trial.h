@@ -86,7 +86,7 @@ class HostTrial : private EventHandler, private HostWorkDone, private HostReceiv
 
     void HandleEvent(uint64_t action) override;
     void WorkDone(uint64_t number) override;
-    void PacketCameUp(uint32_t flow, Ptr<Packet> packet) override;
+    void PacketCameUp(uint32_t flow, Ptr<Packet> packet, TimePs work) override;
     void CheckCore(uint32_t core) const;
     void Plan(TimePs at, std::function<void()> action);
 

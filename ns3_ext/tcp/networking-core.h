@@ -28,9 +28,10 @@ constexpr size_t CORE_WORK_KINDS = 4;
 struct CoreCosts
 {
     std::array<TimePs, CORE_WORK_KINDS> perPiece{}; ///< By CoreWork; of a COPY nothing.
-    BitRate copyRate{0};                            ///< 0: copies take no time.
+    TimePs perMergedPacket{0}; ///< Of each PACKET that comes up in one piece with a first one.
+    BitRate copyRate{0};       ///< 0: copies take no time.
 
-    /// @param amount Bytes of a COPY, else pieces.
+    /// @param amount Bytes of a COPY, packets of a PACKET that is of so many, else pieces.
     TimePs ServiceTime(CoreWork kind, uint64_t amount) const
     {
         if (kind == CoreWork::COPY)
@@ -40,7 +41,9 @@ struct CoreCosts
                                                      copyRate,
                                                      TimeRounding::PS_CEIL);
         }
-        return static_cast<TimePs>(amount) * perPiece[static_cast<size_t>(kind)];
+        const TimePs first = perPiece[static_cast<size_t>(kind)];
+        const TimePs further = kind == CoreWork::PACKET ? perMergedPacket : first;
+        return amount == 0 ? 0 : first + static_cast<TimePs>(amount - 1) * further;
     }
 };
 

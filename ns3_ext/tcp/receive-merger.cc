@@ -97,6 +97,7 @@ ReceiveMerger::Close(const Unit& unit)
     {
         return;
     }
+    m_units[unit.index].packets = unit.segments;
     Ptr<Packet>& packet = m_units[unit.index].packet;
     Ipv4Header ip;
     TcpHeader tcp;

@@ -10,11 +10,12 @@
 namespace ns3
 {
 
-/// A packet of a connection that has come to a host.
+/// A packet of a connection that has come to a host, or several that were merged into one.
 struct ReceivedPacket
 {
-    uint32_t flow{0};   ///< The end of the connection that sent it.
-    Ptr<Packet> packet; ///< From its IPv4 header on.
+    uint32_t flow{0};    ///< The end of the connection that sent it.
+    Ptr<Packet> packet;  ///< From its IPv4 header on.
+    uint32_t packets{1}; ///< How many came by the wire.
 };
 
 } // namespace ns3

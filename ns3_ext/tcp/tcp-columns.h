@@ -55,6 +55,7 @@ struct SocketColumns
     std::vector<int64_t> acks;     ///< Received without payload.
     std::vector<int64_t> retransmittedSegments;
     std::vector<int64_t> timeouts;
+    std::vector<int64_t> lateAcks; ///< That a held sender had to wait the delayed-ACK timer for.
     std::vector<int64_t> bytes; ///< Of payload, each once.
     std::vector<int64_t> smoothedRoundTrip;
     std::vector<int64_t> congestionWindow; ///< Bytes, at the end.

@@ -185,10 +185,9 @@ TcpSegments::ReceiveFrame(Frame& frame)
 }
 
 void
-TcpSegments::PacketCameUp(uint32_t flow, Ptr<Packet> packet)
+TcpSegments::PacketCameUp(uint32_t flow, Ptr<Packet> packet, TimePs work)
 {
     TcpEnd& end = *m_ends[flow ^ 1U];
-    const TimePs work = m_hosts[end.rank].stack->ServiceTime(CoreWork::PACKET, 1);
     const TcpConnection& connection = *end.connection;
     m_streams->AddWork(end, end.isSender ? connection.acking : connection.arriving, work);
     ComeUp(end, packet);

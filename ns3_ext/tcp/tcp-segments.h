@@ -70,7 +70,7 @@ class TcpSegments : public SegmentOwner, public FrameSink, public HostReceiver
     void ReceiveFrame(Frame& frame) override;
 
     // HostReceiver
-    void PacketCameUp(uint32_t flow, Ptr<Packet> packet) override;
+    void PacketCameUp(uint32_t flow, Ptr<Packet> packet, TimePs work) override;
 
   private:
     /// A segment on its way out of the NIC, for the first time.

@@ -137,6 +137,7 @@ TcpTransport::MakeMachines(const HostFigures& host, uint64_t seed)
         SetAttribute(stack, "PerMessage", TimeOf(host.perMessage));
         SetAttribute(stack, "PerSegment", TimeOf(host.perSegment));
         SetAttribute(stack, "PerPacket", TimeOf(host.perPacket));
+        SetAttribute(stack, "PerMergedPacket", TimeOf(host.perMergedPacket));
         SetAttribute(stack, "CopyRate", UintegerValue(static_cast<uint64_t>(host.copyRate)));
         SetAttribute(stack, "Tso", BooleanValue(host.hasTso));
         SetAttribute(stack, "Gro", BooleanValue(host.hasGro));
@@ -268,6 +269,7 @@ TcpTransport::Sockets() const
         columns.acks.push_back(connection.acks);
         columns.retransmittedSegments.push_back(connection.repeatedSegments);
         columns.timeouts.push_back(connection.timeouts);
+        columns.lateAcks.push_back(connection.lateAcks);
         columns.bytes.push_back(connection.sentBytes);
         columns.smoothedRoundTrip.push_back(end.socket->SmoothedRoundTrip());
         columns.congestionWindow.push_back(end.socket->CongestionWindow());

@@ -349,6 +349,16 @@ TcpTransport::TimedOut(TcpEnd& end)
 }
 
 void
+TcpTransport::AckedLate(TcpEnd& end)
+{
+    // At the end of a stream nobody waits for it.
+    if (end.connection->hold != TcpHold::NOTHING)
+    {
+        ++end.connection->lateAcks;
+    }
+}
+
+void
 TcpTransport::Moved(TcpEnd& end)
 {
     if (end.isSender)

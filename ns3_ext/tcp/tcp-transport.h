@@ -142,6 +142,7 @@ class TcpTransport : public MessageNetwork, private TcpSocketOwner
     void Accepted(const Ptr<FabricTcpSocket>& socket) override;
     void Acked(TcpEnd& end, ByteCount bytes) override;
     void TimedOut(TcpEnd& end) override;
+    void AckedLate(TcpEnd& end) override;
     void Moved(TcpEnd& end) override;
 
     const TcpFigures m_figures;

@@ -41,7 +41,7 @@ def test_every_key_of_a_resolved_scenario_is_a_parameter() -> None:
     scenarios = [load_scenario({}, [f"platform.kind={kind}", *also]) for kind in kinds]
     scenarios += [load_scenario({}, [f"transport.congestion_control={control}"]) for control in controls]
     scenarios.append(load_scenario({}, also[1:]))  # with the hash that a hook is in place of
-    tcp = ["transport.kind=tcp", "transport.tcp.sockets_per_peer=2", "host.preset=kernel_tcp"]
+    tcp = ["transport.kind=tcp", "transport.tcp.sockets_per_peer=2", "host.preset=kernel_tcp_tso_gro"]
     scenarios.append(load_scenario({}, tcp))
     background = ["background.NAME.kind=incast", "background.NAME.kind=poisson background.NAME.stop=1ms"]
     scenarios += [load_scenario({}, given.split()) for given in background]

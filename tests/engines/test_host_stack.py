@@ -54,13 +54,14 @@ works = st.lists(
 )
 
 
-@given(works=works, costs=st.tuples(*[st.integers(0, 5)] * 3), rate_is_finite=st.booleans())
+@given(works=works, costs=st.tuples(*[st.integers(0, 5)] * 4), rate_is_finite=st.booleans())
 @settings(max_examples=200, deadline=None)
 def test_a_core_does_one_thing_after_another(
-    works: Sequence[tuple[int, int, str, int]], costs: tuple[int, int, int], rate_is_finite: bool
+    works: Sequence[tuple[int, int, str, int]], costs: tuple[int, int, int, int], rate_is_finite: bool
 ) -> None:
     copy_ps_per_byte = 3 if rate_is_finite else 0
-    attributes = dict(zip(["PerMessage", "PerSegment", "PerPacket"], (f"{cost}ps" for cost in costs), strict=True))
+    names = ["PerMessage", "PerSegment", "PerPacket", "PerMergedPacket"]
+    attributes = dict(zip(names, (f"{cost}ps" for cost in costs), strict=True))
     rate = 8 * 10**12 // copy_ps_per_byte + 1 if rate_is_finite else 0  # So that rounding up gives just 3 ps a byte.
     trial = HostTrial(attributes | {"Cores": "3", "CopyRate": str(rate)})
     works = sorted(works, key=lambda work: work[0])
@@ -70,10 +71,11 @@ def test_a_core_does_one_thing_after_another(
         [dict.fromkeys(["message", "segment", "packet", "copy"], (0, 0)) for _ in range(3)],
         0,
     )
-    per = dict(zip(["message", "segment", "packet"], costs, strict=True)) | {"copy": copy_ps_per_byte}
+    per = dict(zip(["message", "segment", "packet"], costs[:3], strict=True)) | {"copy": copy_ps_per_byte}
     for number, (at, core, kind, amount) in enumerate(works):
         trial.work(at, core=core, kind=kind, amount=amount, number=number)
-        service = amount * per[kind]
+        # of packets that come up in one piece, all but the first are merged ones
+        service = per[kind] + (amount - 1) * costs[3] if kind == "packet" else amount * per[kind]
         end = at if service == 0 else max(at, free[core]) + service
         free[core] = max(free[core], end) if service else free[core]
         expected.append((end, number))
@@ -212,6 +214,17 @@ def test_segments_that_continue_each_other_come_up_as_one() -> None:
         (103 * US, 0, 10 * MSS),
     ]
     assert trial.core_accounts(0)["packet"] == (3, 3 * US)
+
+
+def test_each_further_packet_of_a_unit_costs_what_merging_does() -> None:
+    trial = HostTrial(GRO | {"PerMergedPacket": "100ns"})
+    arrive(trial, 0, 50)
+    merged = 100_000  # ps each
+    assert received(trial) == [
+        (101 * US + 44 * merged, 0, 45 * MSS),
+        (102 * US + 48 * merged, 0, 5 * MSS),
+    ]
+    assert trial.core_accounts(0)["packet"] == (2, 2 * US + 48 * merged)
 
 
 def test_connections_are_merged_side_by_side_in_order_of_their_first_segments() -> None:

@@ -36,6 +36,7 @@ def test_hosts_have_the_defaults_of_their_class() -> None:
         "PerMessage": f"+{model.per_message_ps}ps",
         "PerSegment": f"+{model.per_segment_ps}ps",
         "PerPacket": f"+{model.per_packet_ps}ps",
+        "PerMergedPacket": f"+{model.per_merged_packet_ps}ps",
         "CopyRate": str(model.copy_rate_bps),
         "Tso": str(model.has_tso).lower(),
         "Gro": str(model.has_gro).lower(),

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
+import astra_py as ap
 from astra_py.api import one_collective
 from astra_py.config import load_scenario
+
+WORKLOADS = Path(__file__).parents[2] / "workloads"
 
 
 def bound(kind: str, size_bytes: int, *overrides: str) -> pd.Series[Any]:
@@ -39,3 +43,21 @@ def test_what_bounds_it(kind: str, size_bytes: int, overrides: tuple[str, ...], 
     assert row["bottleneck"] == bottleneck
     assert where in row["bottleneck_at"]
     assert 50 < row["bottleneck_percent"] <= 101
+
+
+@pytest.mark.parametrize(
+    ("keys", "kinds", "where"),
+    [
+        (("host.cores=1", "host.per_packet=10us"), {"core"}, "core 0 of machine"),
+        (("host.cores=1", "host.copy_rate=5Gbps"), {"copy", "core"}, "core 0 of machine"),
+        (("host.staging=always", "host.staging_rate=2Gbps"), {"pcie"}, "copies"),
+    ],
+)
+def test_what_collectives_at_once_share_bounds_each(keys: tuple[str, ...], kinds: set[str], where: str) -> None:
+    """Each of them needs a part of the time of what all of them wait for."""
+    table = (
+        ap.load(WORKLOADS / "hoti2020_dlrm.toml", "platform.nodes=2", "workload.iterations=1", *keys).run().collectives
+    )
+    large = table[(table["kind"] == "all_reduce") & (table["size_bytes"] > 100_000)]
+    assert set(large["bottleneck"]) <= kinds
+    assert large["bottleneck_at"].str.startswith(where).all()

@@ -45,6 +45,7 @@ def with_hosts(record: RunRecord) -> RunRecord:
         socket_acks=np.full(pairs, SEGMENTS // 2),
         socket_retransmitted_segments=np.zeros(pairs, dtype=np.int64),
         socket_timeouts=np.zeros(pairs, dtype=np.int64),
+        socket_late_acks=np.zeros(pairs, dtype=np.int64),
         socket_bytes=np.full(pairs, PART),
         socket_srtt_ps=np.where(np.arange(pairs) == 0, 0, 20 * US),
         socket_cwnd_bytes=np.full(pairs, 10 * PART),
