@@ -263,6 +263,7 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         _int("timeouts", "retransmission timeouts"),
         _float("round_trip_us", "smoothed round trip at the end; NaN where none was measured"),
         _int("window_bytes", "congestion window at the end"),
+        _float("longest_hold_us", "longest time that a congestion window held one message from src to dst"),
     ),
     "plan": (
         _text("table", "the embedding table"),

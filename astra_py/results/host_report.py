@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from astra_py.results.columns import Columns
 from astra_py.results.text import figure, grid
-from astra_py.units import format_size
+from astra_py.units import format_size, parse_time
 
 if TYPE_CHECKING:
     from astra_py.results.result import Result
@@ -100,9 +100,30 @@ def _sockets(result: Result) -> list[str]:
         f"sockets: {len(table['src']):,} sent {int(table['segments'].sum()):,} segments, of these {again:,} again, and "
         f"had {timeouts:,} timeouts"
     )
-    if not len(trips):
-        return [line]
+    told = [line]
+    if len(trips):
+        told.append(
+            f"  round trips at the end: {figure(trips.mean(), 1)} us on average, at most {figure(trips.max(), 1)} us"
+        )
+    return [*told, *_delayed_acks(result)]
+
+
+def _delayed_acks(result: Result) -> list[str]:
+    """Lines where a window stayed full for as long as a receiver may delay an acknowledgement.
+
+    Sockets that lost something are left out: they wait for repairs, too.
+    """
+    keys = result.manifest.get("scenario", {}).get("transport", {}).get("tcp", {})
+    if keys.get("delayed_ack", 1) < 2:
+        return []
+    delay = min(parse_time(keys["delayed_ack_timeout"]), parse_time(keys["min_rto"]) // 2) / 1e6
+    table = result.columns("sockets")
+    is_long = (table["longest_hold_us"] >= delay) & (table["retransmitted_segments"] + table["timeouts"] == 0)
+    if not is_long.any():
+        return []
+    longest = figure(table["longest_hold_us"][is_long].max(), 1)
     return [
-        line,
-        f"  round trips at the end: {figure(trips.mean(), 1)} us on average, at most {figure(trips.max(), 1)} us",
+        f"  full windows held messages of {int(is_long.sum()):,} of them, which lost nothing, for up to {longest} us;",
+        f"  an acknowledgement may be delayed by {figure(delay, 1)} us: transport.tcp.delayed_ack = 1 shows what",
+        "  that costs",
     ]

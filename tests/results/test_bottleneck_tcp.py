@@ -39,3 +39,25 @@ def test_what_bounds_it(kind: str, size_bytes: int, overrides: tuple[str, ...], 
     assert row["bottleneck"] == bottleneck
     assert where in row["bottleneck_at"]
     assert 50 < row["bottleneck_percent"] <= 101
+
+
+@pytest.mark.parametrize("delayed_ack", [1, 2])
+def test_a_report_names_windows_that_waited_for_a_delayed_acknowledgement(delayed_ack: int) -> None:
+    # an incast whose marks cut windows to one segment, which a receiver does not acknowledge before its timer ends
+    given = {"platform": {"ranks": 8}, "transport": {"kind": "tcp", "tcp": {"delayed_ack": delayed_ack}}}
+    result = one_collective(load_scenario(given), "gather", 4_000_000).run()
+    assert not result.sockets["retransmitted_segments"].any()
+    is_told = "transport.tcp.delayed_ack = 1 shows what" in result.report()
+    # 2.5 ms is half of the shortest retransmission timeout
+    assert is_told == (result.sockets["longest_hold_us"].max() >= 2500) == (delayed_ack == 2)
+
+
+def test_windows_of_sockets_that_lost_something_are_not_laid_to_delayed_acknowledgements() -> None:
+    given = {"platform": {"ranks": 8}, "transport": {"kind": "tcp", "congestion_control": "newreno"}}
+    keys = ("transport.tcp.ecn=false", "switch.buffer=200kB", "switch.reserve=10kB")
+    result = one_collective(load_scenario(given, keys), "gather", 4_000_000).run()
+    sockets = result.sockets
+    lost = sockets["retransmitted_segments"] > 0
+    assert lost.any()
+    told = "transport.tcp.delayed_ack = 1" in result.report()
+    assert told == bool((sockets["longest_hold_us"][~lost] >= 2500).any())
