@@ -109,7 +109,7 @@ def sentence(row: Mapping[str, Any]) -> str:
     part = Part(row["largest_part"])
     time = row[f"{part}_us"]
     share = 100 * time / row["packet_us"]
-    where = f", most of it at {row['longest_queue']}" if part == Part.QUEUEING else ""
+    where = f", the longest at {row['longest_queue']}" if part == Part.QUEUEING else ""
     if part == Part.JOINING:
         where = f": what {row['last_to_join']} did before it joined decides"
     knob = f"; {row['knob']} moves it" if row["knob"] else ""

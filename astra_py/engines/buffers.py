@@ -101,9 +101,16 @@ def buffer_warnings(
         return ()
     worst = short[np.argmax(kept[short])]
     count = "1 switch keeps" if len(short) == 1 else f"{len(short)} switches keep"
+    in_use = {*priorities, ACK_PRIORITY}
+    lossless = in_use & set(switch.lossless)
+    what = "reserve and headroom" if lossless else "reserve"
+    ends = [
+        *(["ports pause at once"] if lossless else []),
+        *(["what exceeds a port's switch.reserve is dropped"] if in_use - lossless else []),
+    ]
     return (
-        f"switch.buffer = {format_size(switch.buffer_bytes)!r}: {count} more for their ports, as reserve and headroom, "
-        f"up to {kept[worst]:,} B at {arrays.node_names[worst]}; nothing is left to share, so that ports pause at once",
+        f"switch.buffer = {format_size(switch.buffer_bytes)!r}: {count} more for their ports, as {what}, up to "
+        f"{kept[worst]:,} B at {arrays.node_names[worst]}; nothing is left to share, so that {' and '.join(ends)}",
     )
 
 

@@ -264,6 +264,7 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         _int("late_acks", "acknowledgements that the delayed-ACK timer sent while it was held back"),
         _float("round_trip_us", "smoothed round trip at the end; NaN where none was measured"),
         _int("window_bytes", "congestion window at the end"),
+        _float("longest_hold_us", "longest time that a congestion window held one message from src to dst"),
     ),
     "plan": (
         _text("table", "the embedding table"),

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from astra_py.results.columns import Columns, us
 
@@ -62,4 +63,27 @@ def sockets_table(record: RunRecord) -> Columns:
         "late_acks": columns.socket_late_acks,
         "round_trip_us": np.where(columns.socket_srtt_ps > 0, columns.socket_srtt_ps / 1e6, np.nan),
         "window_bytes": columns.socket_cwnd_bytes,
+        "longest_hold_us": us(_longest_holds(record)),
     }
+
+
+def _longest_holds(record: RunRecord) -> NDArray[np.int64]:
+    """i64[sockets]: ps that a congestion window held one message of the socket's ranks and priority, at the longest."""
+    columns = record.columns
+    held = columns.message_cwnd_limited_ps
+    if not len(held):
+        return np.zeros(len(columns.socket_src), dtype=np.int64)
+    longest: dict[tuple[int, int, int], int] = {}
+    kept = np.flatnonzero(held)
+    for src, dst, priority, time in zip(
+        columns.message_src[kept].tolist(),
+        columns.message_dst[kept].tolist(),
+        record.message_priority[kept].tolist(),
+        held[kept].tolist(),
+        strict=True,
+    ):
+        longest[src, dst, priority] = max(longest.get((src, dst, priority), 0), time)
+    sockets = zip(
+        columns.socket_src.tolist(), columns.socket_dst.tolist(), columns.socket_priority.tolist(), strict=True
+    )
+    return np.array([longest.get(socket, 0) for socket in sockets], dtype=np.int64)

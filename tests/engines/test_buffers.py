@@ -121,6 +121,16 @@ def test_a_buffer_that_is_kept_whole_is_warned_of() -> None:
     assert warnings(f"switch.buffer={most}B") == warnings("switch.buffer=unlimited") == warnings() == ()
 
 
+def test_the_warning_says_what_becomes_of_frames() -> None:
+    (lossless,) = warnings("switch.buffer=10kB")
+    assert lossless.endswith("nothing is left to share, so that ports pause at once")
+    (lossy,) = warnings("switch.buffer=10kB", "switch.pfc=false")
+    assert "more for their ports, as reserve, up to" in lossy
+    assert lossy.endswith("so that what exceeds a port's switch.reserve is dropped")
+    (both,) = warnings("switch.buffer=10kB", "switch.lossless=[0]")
+    assert both.endswith("so that ports pause at once and what exceeds a port's switch.reserve is dropped")
+
+
 def test_a_run_warns_before_it_starts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     job = tmp_path / "job.toml"
     job.write_text('[workload]\nkind = "dlrm"\npreset = "dlrm_s"\n[switch]\nbuffer = "100kB"\n')
