@@ -24,7 +24,7 @@ from typing import Any, Generic, TypeVar
 
 from astra_py.errors import AstraPyError, ConfigError, PluginError, did_you_mean
 
-__all__ = ["BUILT_IN", "FILE", "Registry", "calling", "file_of", "is_registered", "load_group"]
+__all__ = ["BUILT_IN", "FILE", "Registry", "calling", "file_of", "is_of_script", "is_registered", "load_group"]
 
 #: What begins a name that is a file's.
 FILE = "file:"
@@ -84,6 +84,7 @@ class Registry(Generic[T]):
         self._what = what
         self._is_replaceable = is_replaceable
         self._known: dict[str, T] = {}
+        self._of_script: set[str] = set()
         _registries[group].append(self)
 
     def __contains__(self, name: str) -> bool:
@@ -105,6 +106,12 @@ class Registry(Generic[T]):
         if name in self._known and not (self._is_replaceable and source is None):
             raise ConfigError(f"{self._what} {name!r} is registered already")
         self._known[name] = thing
+        if source is None and not _is_own(thing):
+            self._of_script.add(name)
+
+    def is_of_script(self, name: str) -> bool:
+        """Whether ``name`` was registered by a script, so that no other process knows it."""
+        return name in self._of_script
 
     def names(self) -> tuple[str, ...]:
         """Names of all there are, those of plug-ins too, in order of registration.
@@ -181,6 +188,17 @@ def is_registered(group: str, name: str) -> bool:
     """
     load_group(group)
     return any(name in registry for registry in _registries[group])
+
+
+def is_of_script(group: str, name: str) -> bool:
+    """Whether something of ``group`` with this name was registered by a script, so that no other process knows it."""
+    return any(registry.is_of_script(name) for registry in _registries[group])
+
+
+def _is_own(thing: object) -> bool:
+    """Whether the package itself has ``thing``: a function, or an object with functions in it, as a format."""
+    functions = [thing, *(value for value in getattr(thing, "__dict__", {}).values() if callable(value))]
+    return all(function.__module__.partition(".")[0] == __package__ for function in functions)
 
 
 def _import_built_in() -> None:

@@ -105,4 +105,6 @@ def _with_output(what: str, output: str) -> str:
 def _named(error: Exception) -> str:
     """Class and message of an error, in one line."""
     text = "; ".join(line.strip() for line in str(error).splitlines() if line.strip())
+    # the name of a file need not be text that a table could hold
+    text = text.encode("utf-8", "backslashreplace").decode()
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

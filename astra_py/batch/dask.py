@@ -235,8 +235,7 @@ def _run_parcel(parcel: Parcel, limits: Limits, topic: str, *bundles: Bundle) ->
 
 def _run_warm(study: Study, job: Job, tell: Callable[[Started | None], None]) -> Outcome:
     """Run a point in a warm process of this Dask worker's; ``tell`` is called now and then, and may stop it."""
-    is_used = bool(_idle)
-    warm = _idle.pop() if is_used else WarmProcess(1)
+    is_used, warm = _take_warm()
     began: tuple[Started, float] | None = None
     try:
         warm.load(study)
@@ -263,7 +262,16 @@ def _run_warm(study: Study, job: Job, tell: Callable[[Started | None], None]) ->
         raise
 
 
+def _take_warm() -> tuple[bool, WarmProcess]:
+    """A warm process, and whether it was there before; threads of a worker take them at once."""
+    try:
+        return True, _idle.pop()
+    except IndexError:
+        return False, WarmProcess(1)
+
+
 def _let_go() -> None:
     """On a Dask worker: end the warm processes that run nothing."""
-    while _idle:
-        _idle.pop().close()
+    with suppress(IndexError):
+        while True:
+            _idle.pop().close()

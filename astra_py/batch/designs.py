@@ -37,12 +37,14 @@ class Grid:
 
     Raises
     ------
-    ConfigError : a key has no values, or one of them twice.
+    ConfigError : there are no keys, or a key has no values, or one of them twice.
     """
 
     values: Mapping[str, tuple[str, ...]]
 
     def __post_init__(self) -> None:
+        if not self.values:
+            raise ConfigError("grid: no keys; allowed: at least one, with a list of values")
         for key, texts in self.values.items():
             if not texts:
                 raise ConfigError(f"grid: {key}: no values; allowed: a list of at least one")

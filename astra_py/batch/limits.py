@@ -24,7 +24,7 @@ class Limits:
 
     Raises
     ------
-    ConfigError : a figure is not positive, or ``retries`` is negative.
+    ConfigError : a figure is not positive and finite, or ``retries`` is negative or no whole number.
     """
 
     time_s: float | None = None
@@ -34,7 +34,7 @@ class Limits:
     def __post_init__(self) -> None:
         if self.time_s is not None and not (math.isfinite(self.time_s) and self.time_s > 0):
             raise ConfigError(f"time limit {self.time_s!r}: allowed: seconds above 0")
-        if self.memory_bytes is not None and self.memory_bytes <= 0:
+        if self.memory_bytes is not None and not (math.isfinite(self.memory_bytes) and self.memory_bytes > 0):
             raise ConfigError(f"memory limit {self.memory_bytes!r}: allowed: bytes above 0")
-        if self.retries < 0:
+        if isinstance(self.retries, bool) or not isinstance(self.retries, int) or self.retries < 0:
             raise ConfigError(f"retries {self.retries!r}: allowed: a whole number from 0")

@@ -50,11 +50,11 @@ class LocalExecutor:
 
     Raises
     ------
-    ConfigError : ``workers`` is not positive.
+    ConfigError : ``workers`` is no whole number from 1.
     """
 
     def __init__(self, workers: int | None = None) -> None:
-        if workers is not None and workers < 1:
+        if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
             raise ConfigError(f"workers {workers!r}: allowed: a whole number from 1")
         self.workers = workers or usable_cpus()
 

@@ -4,14 +4,12 @@
 from __future__ import annotations
 
 import json
-import platform as machine
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import astra_py
+from astra_py.api import versions_here
 from astra_py.batch.point import Point
 from astra_py.errors import ConfigError
 
@@ -49,12 +47,7 @@ class Manifest:
     @classmethod
     def of(cls, study: Study) -> Manifest:
         """The manifest of a study that begins here and now."""
-        versions = {
-            "astra_py": astra_py.__version__,
-            "python": machine.python_version(),
-            **{package: version(package) for package in ("ns3", "numpy", "pandas", "networkx", "pydantic")},
-        }
-        return cls(study.title, study.digest, study.keys, study.points, study.tree, versions)
+        return cls(study.title, study.digest, study.keys, study.points, study.tree, versions_here())
 
     def require_same(self, other: Manifest, folder: Path) -> None:
         """Refuse to go on with ``other``, which ``folder`` holds.
@@ -102,8 +95,13 @@ def read_manifest(folder: Path) -> Manifest | None:
     path = folder / MANIFEST
     try:
         tree = json.loads(path.read_text("utf-8"))
-        if tree["kind"] != _KIND or tree["format"] != _FORMAT:
-            raise ValueError(f"kind {tree['kind']!r}, format {tree['format']!r}")
+        if not isinstance(tree, dict) or tree.get("kind") != _KIND:
+            raise ConfigError(
+                f"{folder}: the folder holds no sweep: its {MANIFEST} is of something else, such as a run; allowed: an "
+                "empty or absent folder, or the same sweep's"
+            )
+        if tree["format"] != _FORMAT:
+            raise ValueError(f"format {tree['format']!r}")
         points = tuple(Point(i, each["values"], each["digest"]) for i, each in enumerate(tree["points"]))
         keys = tuple(tree["keys"])
         return Manifest(tree["title"], tree["digest"], keys, points, tree["scenario"], tree["versions"])

@@ -72,6 +72,7 @@ class Parcel:
     tree : its effective configuration; a path in it is that of a bundle's file, ``DIGEST/NAME``.
     paths : of each path in ``tree``, the one that it stands for.
     bundles : digests of the bundles that it needs, in order.
+    put_aside : keys that its scenario puts aside, which ``tree`` does not have.
     code : what :func:`code_here` gave where it was packed.
     """
 
@@ -80,6 +81,7 @@ class Parcel:
     tree: Mapping[str, Any]
     paths: Mapping[str, str]
     bundles: tuple[str, ...]
+    put_aside: tuple[str, ...]
     code: Mapping[str, str]
 
     def unpack(self, folder: Path) -> tuple[Study, Point]:
@@ -95,7 +97,7 @@ class Parcel:
             raise ConfigError(f"{os.uname().nodename} has {each}; allowed: the same on all machines of a sweep")
         tree = copy.deepcopy(dict(self.tree))
         map_paths(tree, lambda path: str(folder / path))
-        return Study("a point", tree, (), folder), Point(self.index, {}, self.digest)
+        return Study("a point", tree, (), folder, put_aside=self.put_aside), Point(self.index, {}, self.digest)
 
     def retold(self, text: str, folder: Path) -> str:
         """``text`` with the paths that it would have where the point was packed."""
@@ -121,10 +123,8 @@ class Packer:
 
         Raises
         ------
-        ConfigError : a file cannot be read, or the run writes captures, which would stay where it ran.
+        ConfigError : a file cannot be read.
         """
-        if scenario.pcap.ports:
-            raise ConfigError(f"{point.title}: pcap.ports: captures would stay on the machine that ran the point")
         paths: dict[str, str] = {}
         bundles: list[str] = []
 
@@ -140,7 +140,9 @@ class Packer:
 
         tree = scenario.resolved()
         map_paths(tree, placed)
-        return Parcel(point.index, point.digest, tree, paths, tuple(bundles), code_here())
+        return Parcel(
+            point.index, point.digest, tree, paths, tuple(bundles), put_aside=scenario.put_aside, code=code_here()
+        )
 
     def _bundle_of(self, path: Path) -> str | None:
         """Digest of the bundle of the files that ``path`` names; None where there are none."""

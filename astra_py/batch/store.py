@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -68,18 +70,12 @@ class Store:
         try:
             if not shard.is_whole:
                 self._locks.append(FolderLock(folder, f"{LOCK}{shard.suffix}"))
-                _require_no_other_count(folder, shard)
-            found = read_manifest(folder)
-            if found is None:
-                _require_empty(folder)
-            elif is_overwritten:
-                _clear(folder)
-            else:
-                manifest.require_same(found, folder)
-                # the versions and the title that its first driver had
-                manifest = found
-            self._manifest = manifest
-            self._journal = Journal(folder / f"journal{shard.suffix}.jsonl")
+            # shards that begin at once look one after another: the first finds the folder empty
+            with FolderLock(folder, _TABLES_LOCK, is_waiting=True):
+                if not shard.is_whole:
+                    _require_no_other_count(folder, shard)
+                self._manifest = self._begun(manifest, is_overwritten=is_overwritten)
+                self._journal = Journal(folder / f"journal{shard.suffix}.jsonl")
             self._outcomes, _ = read_outcomes(folder)
             self._write_tables()
         except BaseException as error:
@@ -95,24 +91,31 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Write the tables and give the folder back."""
+        """Write the tables and give the folder back; raises as :meth:`write_tables`."""
         try:
             self.write_tables()
-            self._journal.close()
         finally:
+            self._journal.close()
             self._release()
 
     def begin(self, driver: dict[str, Any]) -> None:
-        """Write down who begins to run points: plain JSON."""
-        self._journal.begin(driver)
+        """Write down who begins to run points, in plain JSON; raises as :meth:`append`."""
+        with _writing(self.folder, "journal"):
+            self._journal.begin(driver)
 
     def done(self) -> dict[str, Outcome]:
         """The best outcome of each digest, of all shards when the store was opened and of this one since."""
         return best_outcomes(self._outcomes)
 
     def append(self, outcome: Outcome) -> None:
-        """Keep an outcome; it is on disk when this returns."""
-        self._journal.append(outcome)
+        """Keep an outcome; it is on disk when this returns.
+
+        Raises
+        ------
+        ConfigError : the folder cannot be written to; what was kept before stays.
+        """
+        with _writing(self.folder, "journal"):
+            self._journal.append(outcome)
         self._outcomes.append(outcome)
 
     def write_tables(self) -> None:
@@ -122,27 +125,30 @@ class Store:
         ------
         ConfigError : the folder cannot be written to.
         """
-        try:
+        with _writing(self.folder, "tables"):
             self._write_tables()
-        except OSError as error:
-            raise ConfigError(
-                f"{self.folder}: a sweep's tables cannot be written: {error.strerror or error}"
-            ) from error
+
+    def _begun(self, manifest: Manifest, *, is_overwritten: bool) -> Manifest:
+        """The manifest of the folder: its own, with the versions and the title of its first driver, or ``manifest``.
+
+        A new one is there before any journal: a folder with a journal and without a manifest would be somebody else's.
+        """
+        found = read_manifest(self.folder)
+        if found is not None and not is_overwritten:
+            manifest.require_same(found, self.folder)
+            return found
+        if found is None:
+            _require_empty(self.folder)
+        else:
+            _clear(self.folder)
+        self._write_manifest(manifest, [], [])
+        return manifest
 
     def _write_tables(self) -> None:
         with FolderLock(self.folder, _TABLES_LOCK, is_waiting=True):
             outcomes, drivers = read_outcomes(self.folder)
             manifest = self._manifest
-            # first, since a folder with tables and without a manifest would be somebody else's
-            best = best_outcomes(outcomes)
-            counts = {
-                "runs": len({point.digest for point in manifest.points}),
-                "done": len(best),
-                "failed": sum(not outcome.is_ok for outcome in best.values()),
-            }
-            hosts = sorted({outcome.worker.rpartition(":")[0] for outcome in outcomes})
-            found = {**counts, "hosts": hosts, "drivers": drivers}
-            self._replace(MANIFEST, manifest.to_json(found).encode())
+            self._write_manifest(manifest, outcomes, drivers)
             table = results_table(manifest.keys, manifest.points, outcomes)
             self._replace("results.csv", table.to_csv().encode())
             self._replace("runs.csv", runs_table(manifest.points, outcomes).to_csv().encode())
@@ -150,6 +156,16 @@ class Store:
                 self._replace("spread.csv", spread.to_csv().encode())
             if find_spec("pyarrow") is not None:
                 self._write_parquet(table)
+
+    def _write_manifest(self, manifest: Manifest, outcomes: list[Outcome], drivers: list[dict[str, Any]]) -> None:
+        best = best_outcomes(outcomes)
+        counts = {
+            "runs": len({point.digest for point in manifest.points}),
+            "done": len(best),
+            "failed": sum(not outcome.is_ok for outcome in best.values()),
+        }
+        hosts = sorted({outcome.worker.rpartition(":")[0] for outcome in outcomes if outcome.worker})
+        self._replace(MANIFEST, manifest.to_json({**counts, "hosts": hosts, "drivers": drivers}).encode())
 
     def _write_parquet(self, table: SweepTable) -> None:
         path = self.folder / ".results.parquet.new"
@@ -168,6 +184,18 @@ class Store:
     def _release(self) -> None:
         for lock in reversed(self._locks):
             lock.release()
+
+
+@contextmanager
+def _writing(folder: Path, what: str) -> Iterator[None]:
+    """Raises a ConfigError in place of an OSError: the disk is full, or the folder has gone."""
+    try:
+        yield
+    except OSError as error:
+        raise ConfigError(
+            f"{folder}: the sweep's {what} cannot be written: {error.strerror or error}; what was kept before "
+            "stays, and the same sweep goes on with the rest"
+        ) from error
 
 
 def read_outcomes(folder: Path) -> tuple[list[Outcome], list[dict[str, Any]]]:

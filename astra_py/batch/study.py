@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 from astra_py.api import Run
 from astra_py.batch.designs import Design, multiply, require_different_keys
 from astra_py.batch.point import Point
+from astra_py.collectives.registry import is_of_script as is_algorithm_of_script
 from astra_py.config import load_scenario
-from astra_py.config.load import apply_override, place_files, scenario_tree
+from astra_py.config.load import apply_overrides, place_files, scenario_tree
 from astra_py.errors import AstraPyError, ConfigError
+from astra_py.plugins import is_of_script
 
 if TYPE_CHECKING:
     from astra_py.config import Scenario
@@ -36,12 +38,16 @@ class Study:
         read, though the file may be edited while points run.
     designs : what is varied; every combination of their rows is a point.
     folder : where relative paths in values of the designs are taken from.
+    overrides : base overrides that are in ``tree``.
+    put_aside : keys that were taken out of ``tree``, as being for another kind of transport than base overrides chose.
     """
 
     title: str
     tree: Mapping[str, Any]
     designs: tuple[Design, ...]
     folder: Path
+    overrides: tuple[str, ...] = ()
+    put_aside: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -89,11 +95,18 @@ class Study:
         tree, made = copy.deepcopy(dict(self.tree)), (*self.designs, *designs)
         require_different_keys(made)
         varied = {key for design in made for key in design.keys}
+        overrides = tuple(overrides)
         for override in overrides:
-            if (key := override.partition("=")[0].strip()) in varied:
+            if (key := _key(override)) in varied:
                 raise ConfigError(f"{override!r}: the sweep varies {key}; allowed: keys that it does not vary")
-            apply_override(tree, override, Path.cwd() if folder is None else folder)
-        return replace(self, tree=tree, designs=made)
+        put_aside = apply_overrides(tree, overrides, Path.cwd() if folder is None else folder)
+        return replace(
+            self,
+            tree=tree,
+            designs=made,
+            overrides=(*self.overrides, *overrides),
+            put_aside=(*self.put_aside, *put_aside),
+        )
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -110,15 +123,22 @@ class Study:
         """
         points, problems = [], dict[str, list[str]]()
         built: set[str] = set()
+        useless = dict.fromkeys([*map(_key, self.overrides), *self.keys], "")
         for index, values in enumerate(multiply(self.designs)):
             try:
                 scenario = self.scenario(Point(index, values, ""))
                 _require_possible(scenario, built)
+                useless = dict(_still_useless(scenario, useless))
                 points.append(Point(index, values, scenario.digest))
             except AstraPyError as error:
                 problems.setdefault(str(error), []).append(Point(index, values, "").title)
         if problems:
             raise ConfigError("\n".join(_listed(self.title, problems)))
+        for key, put_aside in useless.items():
+            raise ConfigError(
+                f"{self.title}: {key} changes nothing in any point: {put_aside} is for another kind of transport; "
+                "allowed: keys that mean something with transport.kind of at least one point"
+            )
         return tuple(points)
 
     @cached_property
@@ -135,13 +155,12 @@ class Study:
         ConfigError : it is not allowed.
         """
         tree = copy.deepcopy(dict(self.tree))
-        for key, text in point.values.items():
-            apply_override(tree, f"{key}={text}", self.folder)
-        return load_scenario(tree)
+        control = apply_overrides(tree, [f"{key}={text}" for key, text in point.values.items()], self.folder)
+        return load_scenario(tree, put_aside=(*control, *self.put_aside))
 
 
 def _require_possible(scenario: Scenario, built: set[str]) -> None:
-    """Refuse a scenario with nothing to do, an algorithm that is none, or a platform that cannot be built.
+    """Refuse a scenario with nothing to do, what a point's process does not know, or a platform that cannot be built.
 
     Parameters
     ----------
@@ -149,11 +168,49 @@ def _require_possible(scenario: Scenario, built: set[str]) -> None:
     built : platforms that are known to be possible; this one is added.
     """
     scenario.require_work()
+    if scenario.pcap.ports:
+        raise ConfigError(
+            "pcap.ports: captures of different points would have the same names, and points may run on other machines; "
+            "allowed: with astra-py run"
+        )
     run = Run(scenario)
-    _ = run.algorithms
+    _require_known(scenario, run.algorithms)
     if (platform := scenario.platform.model_dump_json()) not in built:
         _ = run.platform
         built.add(platform)
+
+
+def _require_known(scenario: Scenario, algorithms: Mapping[str, str]) -> None:
+    """Refuse names that a script registered: another process does not know them, and no digest tells their versions.
+
+    Raises
+    ------
+    ConfigError : there is such a name.
+    """
+    names = [("platform.kind", scenario.platform.kind, is_of_script("astra_py.topologies", scenario.platform.kind))]
+    for key, workload in scenario.workloads.items():
+        names.append((f"{key}.kind", workload.kind, is_of_script("astra_py.workloads", workload.kind)))
+        names.append((f"{key}.format", workload.format, is_of_script("astra_py.formats", workload.format)))
+    names += [(f"collective.{kind}", name, is_algorithm_of_script(kind, name)) for kind, name in algorithms.items()]
+    for key, name, is_unknown in names:
+        if is_unknown:
+            raise ConfigError(
+                f"{key} = {name!r} was registered by a script, and a point runs in a process of its own, which does "
+                f"not know it; allowed: from a file ('file:PATH.py:{name}') or an installed plug-in"
+            )
+
+
+def _key(override: str) -> str:
+    return override.partition("=")[0].strip()
+
+
+def _still_useless(scenario: Scenario, keys: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Those of ``keys`` that ``scenario`` puts aside, and what it puts aside of each."""
+    for key in keys:
+        for put_aside in scenario.put_aside:
+            if put_aside == key or put_aside.startswith(f"{key}."):
+                yield key, put_aside
+                break
 
 
 def _listed(title: str, problems: Mapping[str, Sequence[str]]) -> Iterator[str]:

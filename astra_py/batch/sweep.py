@@ -219,7 +219,7 @@ def _designs(design: Any) -> list[Design]:
         return [Grid.of(design)]
     if hasattr(design, "rows"):
         return [design]
-    parts = list(design)
+    parts = list(design) if isinstance(design, Iterable) else [design]
     if all(isinstance(part, Mapping) for part in parts):
         return [PointList.of(parts)]
     if all(hasattr(part, "rows") for part in parts):

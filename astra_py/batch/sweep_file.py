@@ -14,6 +14,7 @@ from astra_py.batch.point import SEED
 from astra_py.batch.study import Study
 from astra_py.config import Scenario
 from astra_py.config.load import read_toml
+from astra_py.config.params import rule_at
 from astra_py.errors import ConfigError, did_you_mean
 
 __all__ = ["read_study"]
@@ -70,7 +71,7 @@ def study_of(path: Path, tables: Mapping[str, Any], overrides: Sequence[str] = (
     return replace(study.varied(designs, overrides), title=str(path))
 
 
-def _designs(tables: Mapping[str, Any], seed: int) -> Iterator[Design]:
+def _designs(tables: Mapping[str, Any], seed: Any) -> Iterator[Design]:
     """The designs of the file in the order of their first keys; seeds last, so that they vary fastest."""
     for key in tables:
         match key:
@@ -87,12 +88,18 @@ def _designs(tables: Mapping[str, Any], seed: int) -> Iterator[Design]:
         yield _seeds(tables["seeds"], seed)
 
 
-def _seeds(seeds: Any, first: int) -> Grid:
+def _seeds(seeds: Any, first: Any) -> Grid:
     """So many seeds from the scenario's own on, or those of a list."""
     if isinstance(seeds, list):
         return Grid.of({SEED: seeds})
     if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1:
         raise ConfigError(f"seeds = {seeds!r}; allowed: how many, from 1, or a list of them")
+    rule = rule_at(SEED)
+    assert rule is not None
+    try:
+        first = rule.read(first)
+    except ValueError as error:
+        raise ConfigError(f"seed = {first!r}: {error}; allowed: {rule.allowed}") from None
     return Grid.of({SEED: range(first, first + seeds)})
 
 

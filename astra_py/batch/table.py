@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,9 @@ __all__ = ["SweepTable", "best_outcomes", "results_table", "runs_table"]
 #: End of the name of the column that has a key's quantity as a number, by the unit it is held in.
 _UNITS = {"B": "bytes", "bit/s": "bps", "ps": "ps"}
 
+#: What ends a line as it is written first: text with either character in it is put between quotes then.
+_LINE_END = "\r\n"
+
 
 @dataclass(frozen=True)
 class SweepTable:
@@ -39,11 +41,11 @@ class SweepTable:
 
     def to_csv(self) -> str:
         """The table as CSV: numbers exact, what a row does not have empty."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
+        lines = _Lines()
+        writer = csv.writer(lines, lineterminator=_LINE_END)
         writer.writerow(self.columns)
         writer.writerows([row.get(column) for column in self.columns] for row in self.rows)
-        return text.getvalue()
+        return "".join(f"{line.removesuffix(_LINE_END)}\n" for line in lines)
 
     def to_pandas(self) -> pd.DataFrame:
         """The table as a DataFrame.
@@ -54,6 +56,13 @@ class SweepTable:
         import pandas as pd
 
         return pd.DataFrame({column: _series([row.get(column) for row in self.rows]) for column in self.columns})
+
+
+class _Lines(list[str]):
+    """Lines as a file takes them."""
+
+    def write(self, line: str) -> None:
+        self.append(line)
 
 
 def _series(values: list[Any]) -> pd.Series[Any]:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -79,7 +80,8 @@ class WarmProcess:
 
     def load(self, study: Study) -> None:
         """Points from now on are of ``study``."""
-        self._send(study)
+        # Designs say which points there are, and may be of classes of the driver's script, which are not known here.
+        self._send(replace(study, designs=()))
 
     def submit(self, job: Job) -> None:
         """Have a point run when there is room."""

@@ -37,6 +37,8 @@ __all__ = ["Job", "serve"]
 #: is reserved, of which a process with ns-3 and numpy has much more than it uses, and fail where the simulation cannot
 #: say why; a control group of its own is not everybody's to make. So resident memory is looked at.
 _LOOK_EVERY_S = 0.05
+#: Longest time that nothing is looked at where a time limit is far off, in seconds: poll(2) takes 24 days at most.
+_LONGEST_WAIT_S = 3600.0
 #: What a run imports beside :mod:`astra_py.batch.row` and the registered groups.
 _WARM = (
     "astra_py._ns3_ext",
@@ -144,7 +146,7 @@ class _Server:
         limited = [running for running in self._running if running.stopped is None]
         times = [_LOOK_EVERY_S for running in limited if running.job.limits.memory_bytes is not None]
         ends = [(running.job.limits.time_s, running.child.age_s) for running in limited]
-        times += [max(limit_s - age_s, 0.0) for limit_s, age_s in ends if limit_s is not None]
+        times += [min(max(limit_s - age_s, 0.0), _LONGEST_WAIT_S) for limit_s, age_s in ends if limit_s is not None]
         return min(times, default=None)
 
     def _start(self, job: Job) -> bool:

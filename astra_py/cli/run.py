@@ -44,7 +44,9 @@ def run(
             show_default=False,
         ),
     ] = None,
-    is_overwritten: Annotated[bool, typer.Option("--overwrite", help="Write to --out whatever it holds.")] = False,
+    is_overwritten: Annotated[
+        bool, typer.Option("--overwrite", help="Write to --out whatever it holds, but for a sweep.")
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON object: iterations, flows, collectives, phases, run.")
     ] = False,

@@ -206,6 +206,11 @@ def find_algorithm(kind: str, name: str) -> Algorithm:
     return _algorithms[kind].find(name)
 
 
+def is_of_script(kind: str, name: str) -> bool:
+    """Whether a script registered the algorithm ``name`` of ``kind``, so that no other process knows it."""
+    return _algorithms[kind].is_of_script(name)
+
+
 def require_algorithm(kind: str, name: str) -> None:
     """Refuse what is neither a registered algorithm of ``kind`` nor ``"auto"``.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,15 @@ from astra_py.config.transport_kinds import transport_kind
 from astra_py.errors import ConfigError
 from astra_py.plugins import FILE
 
-__all__ = ["apply_override", "load_scenario", "map_paths", "place_files", "read_toml", "scenario_tree"]
+__all__ = [
+    "apply_override",
+    "apply_overrides",
+    "load_scenario",
+    "map_paths",
+    "place_files",
+    "read_toml",
+    "scenario_tree",
+]
 
 _NS3_DEFAULTS = "ns3.defaults."
 #: Keys that are paths, beside those of workloads.
@@ -32,7 +40,11 @@ _PATHS = (
 
 
 def load_scenario(
-    source: str | Path | Mapping[str, Any], overrides: Sequence[str] = (), *, for_all_kinds: bool = False
+    source: str | Path | Mapping[str, Any],
+    overrides: Sequence[str] = (),
+    *,
+    for_all_kinds: bool = False,
+    put_aside: tuple[str, ...] = (),
 ) -> Scenario:
     """Read a scenario.
 
@@ -43,6 +55,7 @@ def load_scenario(
         text where it is not TOML, so that ``platform.link_rate=100Gbps`` needs no quotes.
     for_all_kinds : whether overrides may be for another kind of transport than the scenario's, and are put aside then
         as those of its file are: for runs that compare kinds.
+    put_aside : keys that were taken out of ``source`` before, as being for another kind of transport.
 
     Returns
     -------
@@ -60,15 +73,12 @@ def load_scenario(
     """
     path = None if isinstance(source, Mapping) else Path(source)
     tree = copy.deepcopy(dict(source)) if isinstance(source, Mapping) else scenario_tree(Path(source))
-    own = copy.deepcopy(tree)
-    for override in overrides:
-        apply_override(tree, override)
-    control = _control_put_aside(own, tree, for_all_kinds=for_all_kinds)
+    control = apply_overrides(tree, overrides, for_all_kinds=for_all_kinds)
     try:
         scenario = Scenario.model_validate(tree)
     except ValidationError as error:
         raise ConfigError(_listed(path, explain(error, Scenario))) from None
-    scenario._taken_out += control
+    scenario._taken_out += (*control, *put_aside)
     if problems := [*_missing_files(scenario), *_missing_flows(scenario)]:
         raise ConfigError(_listed(path, problems))
     if not for_all_kinds and (useless := list(_useless(scenario, overrides))):
@@ -192,6 +202,34 @@ def _map_named(table: dict[str, Any], place: Callable[[str], str]) -> None:
 def _tables_in(values: Any) -> list[dict[str, Any]]:
     """The tables that a table holds."""
     return [value for value in values.values() if isinstance(value, dict)] if isinstance(values, dict) else []
+
+
+def apply_overrides(
+    tree: dict[str, Any], overrides: Iterable[str], folder: Path | None = None, *, for_all_kinds: bool = False
+) -> tuple[str, ...]:
+    """Set some ``key.path=value`` in ``tree``, each over those before it.
+
+    Parameters
+    ----------
+    tree, folder : as :func:`apply_override` takes them.
+    overrides : read as :func:`load_scenario` reads them.
+    for_all_kinds : as there.
+
+    Returns
+    -------
+    tuple[str, ...]
+        The key of the congestion control, if that of ``tree`` was taken out of it: it is for another kind of transport
+        than the overrides chose.
+
+    Raises
+    ------
+    ConfigError
+        as :func:`apply_override`.
+    """
+    own = copy.deepcopy(tree)
+    for override in overrides:
+        apply_override(tree, override, folder)
+    return _control_put_aside(own, tree, for_all_kinds=for_all_kinds)
 
 
 def apply_override(tree: dict[str, Any], override: str, folder: Path | None = None) -> None:

@@ -42,8 +42,8 @@ def require_free(folder: Path, digest: str, *, overwrite: bool = False) -> None:
 
     Raises
     ------
-    ConfigError : it is not, and ``overwrite`` is not given; or it is no folder, none can be made there, or one of its
-        own folders has the name of a table.
+    ConfigError : it is not, and ``overwrite`` is not given; or it is no folder, none can be made there, one of its
+        own folders has the name of a table, or it holds a sweep.
     """
     target = _target(folder)
     if target.exists() and not target.is_dir():
@@ -60,6 +60,12 @@ def require_free(folder: Path, digest: str, *, overwrite: bool = False) -> None:
         return
     if blocked := [name for name in _FILES if (target / name).is_dir()]:
         raise ConfigError(f"{folder}: results cannot be written: {blocked[0]} in it is a folder, not a file")
+    # the truth of a sweep, which may be the work of days, and nothing without its manifest
+    if journals := sorted(target.glob("journal*.jsonl")):
+        raise ConfigError(
+            f"{folder}: the folder holds a sweep ({journals[0].name}), whose manifest results would replace; allowed: "
+            "another folder"
+        )
     if overwrite:
         return
     allowed = "it must be absent, empty or hold results of the same digest (or allow overwriting: --overwrite)"

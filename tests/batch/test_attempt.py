@@ -5,15 +5,19 @@ from __future__ import annotations
 
 import json
 import signal
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from astra_py.batch.attempt import Verdict, how_ended, judge, over_limit
+from astra_py.batch import Grid, Study
+from astra_py.batch.attempt import Verdict, attempt_point, how_ended, judge, over_limit
 from astra_py.batch.child import End
 from astra_py.batch.limits import Limits
 from astra_py.batch.outcome import Status
+from astra_py.errors import ConfigError
+from sweep_cases import SCENARIO
 
 
 def ended(exit_code: int, report: bytes = b"", output: str = "") -> End:
@@ -69,3 +73,23 @@ def test_limits() -> None:
     assert over_limit(limits, 2.5, 0) == Verdict(Status.TIMEOUT, "time limit of 2.5 s passed")
     assert over_limit(limits, 0.0, 3 * 2**20 + 1) == Verdict(Status.MEMORY, "memory limit of 3MiB reached")
     assert over_limit(Limits(), 1e9, 2**60) is None
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [{"time_s": 0.0}, {"time_s": float("inf")}, {"memory_bytes": 0}, {"memory_bytes": float("nan")}]
+    + [{"retries": retries} for retries in (-1, 1.5, True)],
+)
+def test_limits_that_are_none(limits: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match="allowed: "):
+        Limits(**limits)
+
+
+def test_a_reason_is_text_that_a_table_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise ValueError("no such file: \udcff\nnor another")
+
+    monkeypatch.setattr("astra_py.batch.attempt.run_point", fails)
+    study = Study.of(SCENARIO, [Grid.of({"seed": [1]})])
+    report = json.loads(attempt_point(study, study.points[0], 1))
+    assert report["reason"] == "ValueError: no such file: \\udcff; nor another"

@@ -139,3 +139,11 @@ def test_private_files_are_not_for_the_child() -> None:
     os.close(other)
     assert end is not None
     assert end.report == b"so it is"
+
+
+def test_a_clock_that_is_set_back_does_not_end_a_child_before_its_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    child = Child(lambda: b"")
+    monkeypatch.setattr("astra_py.batch.child.time.time", lambda: child.started_s - 3600)
+    end = child.end(is_awaited=True)
+    assert end is not None
+    assert end.started_s < end.ended_s < end.started_s + 60

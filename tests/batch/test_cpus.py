@@ -45,3 +45,15 @@ def test_a_share_of_time_counts_as_whole_cpus(tmp_path: Path, own: str, limits: 
 
 def test_without_control_groups_it_is_the_machine(tmp_path: Path) -> None:
     assert usable_cpus(tmp_path, tmp_path / "missing") == 8
+
+
+@pytest.mark.parametrize(
+    ("quota_us", "where", "cpus"), [(250_000, "cpu/a", 2), (-1, "cpu/a", 8), (50_000, "cpu", 1), (400_000, "cpu/b", 8)]
+)
+def test_control_groups_of_version_1(tmp_path: Path, quota_us: int, where: str, cpus: int) -> None:
+    folder = tmp_path / where
+    folder.mkdir(parents=True)
+    (folder / "cpu.cfs_quota_us").write_text(f"{quota_us}\n")
+    (folder / "cpu.cfs_period_us").write_text("100000\n")
+    (tmp_path / "own").write_text("5:cpuset:/b\n4:cpu,cpuacct:/a\n1:name=systemd:/a\n")
+    assert usable_cpus(tmp_path, tmp_path / "own") == cpus

@@ -20,7 +20,10 @@ from astra_py.units import parse_rate, parse_time
 
 TEXTS = st.text("abcdefgh0123456789", min_size=1, max_size=4)
 GRIDS = st.dictionaries(
-    st.sampled_from(["a.x", "a.y", "b.z", "seed"]), st.lists(TEXTS, min_size=1, max_size=4, unique=True), max_size=4
+    st.sampled_from(["a.x", "a.y", "b.z", "seed"]),
+    st.lists(TEXTS, min_size=1, max_size=4, unique=True),
+    min_size=1,
+    max_size=4,
 )
 
 

@@ -71,6 +71,29 @@ def test_whatever_happens_to_a_point_is_its_row_only(
     assert capfd.readouterr() == ("", "")
 
 
+class OneSeed:
+    """A design of a script's own."""
+
+    keys = ("seed",)
+
+    def rows(self) -> list[dict[str, str]]:
+        return [{"seed": "1"}]
+
+
+def test_a_design_of_ones_own_and_a_limit_far_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # its module is the driver's alone, as that of a script is
+    monkeypatch.setattr(OneSeed, "__module__", "not_to_be_found")
+    study = Study.of(write_job(tmp_path), [OneSeed()], overrides=["engine=analytic"])
+    (outcome,) = run(study, 1, Limits(time_s=1000 * 3600.0))
+    assert outcome.is_ok
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5, True])
+def test_a_number_of_workers_that_is_none(workers: int) -> None:
+    with pytest.raises(ConfigError, match=r"workers .*: allowed: a whole number from 1"):
+        LocalExecutor(workers)
+
+
 ABORTING = """\
 import ctypes
 import astra_py as ap

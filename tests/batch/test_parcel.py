@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from astra_py.batch.designs import Grid
 from astra_py.batch.parcel import Bundle, Packer, code_here
 from astra_py.batch.point import Point
 from astra_py.batch.row import run_point
@@ -130,7 +131,14 @@ def test_other_code_is_refused(tmp_path: Path) -> None:
         other.unpack(tmp_path)
 
 
-def test_captures_are_refused(tmp_path: Path) -> None:
-    study = Study.of(write_job(tmp_path), [], overrides=["pcap.ports=all", "pcap.folder=captures"])
-    with pytest.raises(ConfigError, match="captures would stay on the machine"):
-        Packer().pack(study.points[0], study.scenario(study.points[0]))
+def test_what_is_put_aside_is_said_where_it_arrives_too(tmp_path: Path) -> None:
+    job = write_job(tmp_path)
+    job.write_text(job.read_text() + '\n[transport]\npayload = "1024B"\ncongestion_control = "dcqcn"\n')
+    study = Study.of(job, [Grid.of({"transport.kind": ["roce", "tcp"]})], overrides=["engine=analytic"])
+    for point in study.points:
+        packer = Packer()
+        parcel = packer.pack(point, study.scenario(point))
+        for digest, bundle in packer.bundles.items():
+            bundle.place(tmp_path / digest)
+        assert run_point(*parcel.unpack(tmp_path))[0] == run_point(study, point)[0]
+    assert "has no use for transport.payload" in run_point(study, study.points[1])[0]["warnings"]

@@ -3,20 +3,27 @@
 
 from __future__ import annotations
 
+import csv
+import errno
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import astra_py.batch.store as store_module
 from astra_py.batch import Grid, Point, Shard, Study
+from astra_py.batch.journal import Journal
 from astra_py.batch.store import Store
-from astra_py.batch.table import best_outcomes, results_table
+from astra_py.batch.table import SweepTable, best_outcomes, results_table
 from astra_py.errors import ConfigError
 from sweep_cases import SCENARIO, made_up
 
@@ -88,6 +95,66 @@ def test_shards_are_at_work_at_once_and_their_table_is_that_of_one(tmp_path: Pat
         assert set(store.done()) == {point.digest for point in STUDY.points}
 
 
+def test_shards_may_begin_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(path: Path) -> Journal:
+        journal = Journal(path)
+        time.sleep(0.05)
+        return journal
+
+    monkeypatch.setattr(store_module, "Journal", slow)
+    shards = [Shard(number, 8) for number in range(1, 9)]
+    with ThreadPoolExecutor(8) as pool:
+        stores = list(pool.map(lambda shard: Store(tmp_path, STUDY, shard), shards))
+    for store in stores:
+        store.close()
+    assert len(list(tmp_path.glob("journal.*.jsonl"))) == 8
+
+
+@pytest.mark.parametrize("is_overwritten", [False, True])
+@pytest.mark.parametrize("step", ["Journal", "read_outcomes", "results_table", "_clear"])
+def test_a_driver_that_ends_while_it_begins_is_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, is_overwritten: bool
+) -> None:
+    if is_overwritten:
+        fill(tmp_path, OTHER)
+    done = getattr(store_module, step)
+
+    def ends(*arguments: object) -> None:
+        done(*arguments)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store_module, step, ends)
+        if step != "_clear" or is_overwritten:
+            with pytest.raises(KeyboardInterrupt):
+                Store(tmp_path, STUDY, is_overwritten=is_overwritten)
+    fill(tmp_path)
+    assert len((tmp_path / "results.csv").read_text().splitlines()) == 7
+
+
+def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, room = os.write, [20]
+
+    def write_some(file: int, data: bytes) -> int:
+        if not room[0]:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        taken = write(file, data[: room[0]])
+        room[0] -= taken
+        return taken
+
+    kept, lost = (point.digest for point in STUDY.points[:2])
+    with Store(tmp_path, STUDY) as store:
+        store.append(made_up(kept))
+        with monkeypatch.context() as patch:
+            patch.setattr("astra_py.batch.journal.os.write", write_some)
+            with pytest.raises(ConfigError, match="journal cannot be written: No space left on device; what was kept"):
+                store.append(made_up(lost))
+    with Store(tmp_path, STUDY) as store:
+        assert list(store.done()) == [kept]
+        store.append(made_up(lost))
+    assert len((tmp_path / "results.csv").read_text().splitlines()) == 3
+
+
 def test_another_sweep_is_refused_unless_it_may_overwrite(tmp_path: Path) -> None:
     fill(tmp_path)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
@@ -155,3 +222,10 @@ def test_the_table_in_memory_is_the_table_on_disk(tmp_path: Path) -> None:
     read = pd.read_csv(tmp_path / "results.csv", keep_default_na=False)
     pd.testing.assert_frame_equal(read, table.to_pandas())
     assert list(read["platform.link_rate_bps"][:1]) == [10**11]
+
+
+@pytest.mark.parametrize("text", ["a,b", 'a"b', "a\nb", "a\rb", "a\r\nb", " a", "", "'"])
+def test_any_text_is_one_cell_of_a_table(text: str) -> None:
+    table = SweepTable(("key", "figure"), ({"key": text, "figure": 1}, {"key": "next"}))
+    assert table.to_csv().endswith("\nnext,\n")
+    assert list(csv.reader(io.StringIO(table.to_csv(), newline=""))) == [["key", "figure"], [text, "1"], ["next", ""]]

@@ -10,8 +10,10 @@ import pytest
 
 from astra_py.batch import Grid, PointList, Study
 from astra_py.batch.driver import distinct
+from astra_py.collectives.registry import _algorithms, collective
 from astra_py.config import load_scenario
 from astra_py.errors import ConfigError
+from astra_py.platforms.registry import _builders
 from small_job import write_job
 from sweep_cases import SCENARIO
 
@@ -90,6 +92,61 @@ def test_a_study_can_be_pickled() -> None:
     again = pickle.loads(pickle.dumps(study))
     assert again.points == study.points
     assert again.scenario(again.points[0]) == study.scenario(study.points[0])
+
+
+def test_a_point_of_another_kind_of_transport_is_the_run_of_its_overrides(tmp_path: Path) -> None:
+    job = write_job(tmp_path)
+    job.write_text(job.read_text() + '\n[transport]\npayload = "1024B"\ncongestion_control = "dcqcn"\n')
+    varied = Study.of(job, [Grid.of({"transport.kind": ["roce", "tcp"]})])
+    fixed = Study.of(job, [Grid.of({"seed": [1]})], overrides=["transport.kind=tcp"])
+    expected = load_scenario(job, ["transport.kind=tcp"])
+    assert set(expected.put_aside) == {"transport.payload", "transport.congestion_control"}
+    for study, index in ((varied, 1), (fixed, 0)):
+        point = study.points[index]
+        assert point.digest == expected.digest
+        assert study.scenario(point).put_aside == expected.put_aside
+
+
+@pytest.mark.parametrize("is_varied", [False, True])
+def test_a_key_that_changes_nothing_in_any_point_is_refused(tmp_path: Path, is_varied: bool) -> None:
+    job = write_job(tmp_path)
+
+    def study(kinds: list[str]) -> Study:
+        payload = [Grid.of({"transport.payload": ["1024B"]})] if is_varied else []
+        overrides = [] if is_varied else ["transport.payload=1024B"]
+        return Study.of(job, [Grid.of({"transport.kind": kinds}), *payload], overrides=overrides)
+
+    assert len(study(["roce", "tcp"]).points) == 2
+    with pytest.raises(ConfigError, match=r"transport\.payload changes nothing in any point"):
+        _ = study(["tcp"]).points
+
+
+def test_what_a_script_registered_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def mine(build: object, group: object, size_bytes: int) -> None:
+        """Does nothing."""
+
+    def platform(**_: object) -> None:
+        """Builds nothing."""
+
+    for registry in [_algorithms["all_reduce"], _builders]:
+        monkeypatch.setattr(registry, "_known", dict(registry._known))
+        monkeypatch.setattr(registry, "_of_script", set(registry._of_script))
+    all_reduce, topology = [Grid.of({"collective.all_reduce": ["ring"]})], [Grid.of({"platform.kind": ["own"]})]
+    assert Study.of(SCENARIO, all_reduce).points
+    # one of the package's own name, too: a point's process would run the package's
+    collective("all_reduce", name="ring")(mine)
+    _builders.add("own", platform)
+    message = r"collective.all_reduce = 'ring' was registered by a script.*'file:PATH.py:ring'"
+    with pytest.raises(ConfigError, match=message):
+        _ = Study.of(SCENARIO, all_reduce).points
+    with pytest.raises(ConfigError, match=r"platform.kind = 'own' was registered by a script"):
+        _ = Study.of(SCENARIO, topology).points
+
+
+def test_captures_are_refused(tmp_path: Path) -> None:
+    study = Study.of(write_job(tmp_path), [], overrides=["pcap.ports=all", "pcap.folder=captures"])
+    with pytest.raises(ConfigError, match=r"pcap\.ports: captures of different points would have the same names"):
+        _ = study.points
 
 
 def test_an_override_of_a_varied_key_is_refused() -> None:

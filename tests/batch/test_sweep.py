@@ -56,6 +56,20 @@ def test_a_sweep_that_was_stopped_goes_on_and_its_tables_are_the_same(tmp_path: 
     assert done.ran == []
 
 
+def test_a_run_and_a_sweep_never_share_a_folder(tmp_path: Path) -> None:
+    result = ap.load(SCENARIO).run()
+    result.save(tmp_path / "run")
+    for overwrite in (False, True):
+        with pytest.raises(ConfigError, match=r"holds no sweep: its manifest.json is of something else"):
+            ap.run_sweep(SCENARIO, DESIGN, out=tmp_path / "run", executor=MadeUpExecutor(), overwrite=overwrite)
+    sweep = ap.run_sweep(SCENARIO, DESIGN, out=tmp_path / "sweep", executor=MadeUpExecutor())
+    for overwrite in (False, True):
+        with pytest.raises(ConfigError, match=r"holds a sweep \(journal.jsonl\)"):
+            result.save(tmp_path / "sweep", overwrite=overwrite)
+    assert ap.read_sweep(tmp_path / "sweep").table.equals(sweep.table)
+    assert ap.read_result(tmp_path / "run").digest == result.digest
+
+
 def test_failed_points_are_rows_and_run_again_when_asked_for(tmp_path: Path) -> None:
     sweep = ap.run_sweep(SCENARIO, DESIGN, out=tmp_path, executor=MadeUpExecutor(failing=[1, 5]))
     assert list(sweep.failures["point"]) == [1, 5]
@@ -136,8 +150,8 @@ def test_designs_are_multiplied(tmp_path: Path) -> None:
     assert sweep.table["seed"].tolist() == [5, 7]
 
 
-@pytest.mark.parametrize("design", [[1, 2], ["seed"], [Grid.of({"seed": [1]}), {"seed": 2}]])
-def test_a_design_that_is_none(tmp_path: Path, design: list[object]) -> None:
+@pytest.mark.parametrize("design", [5, "seed", [1, 2], ["seed"], [Grid.of({"seed": [1]}), {"seed": 2}]])
+def test_a_design_that_is_none(tmp_path: Path, design: object) -> None:
     with pytest.raises(ConfigError, match="allowed: values by key"):
         ap.run_sweep(SCENARIO, design, out=tmp_path / "out", executor=MadeUpExecutor())  # type: ignore[arg-type]
     assert not (tmp_path / "out").exists()

@@ -107,6 +107,8 @@ def test_seeds_may_be_listed_and_keys_of_ns3_too(tmp_path: Path) -> None:
         ("scenario = 'none.toml'\nseeds = 2\n", "none.toml: cannot be read"),
         ("scenario = 'job.toml'\n", "nothing is varied"),
         ("scenario = 'job.toml'\nseeds = 0\n", "seeds = 0; allowed"),
+        ("scenario = 'job.toml'\nseeds = 2\nbase.seed = 'five'\n", "seed = 'five': "),
+        ("scenario = 'job.toml'\n[grid]\nplatform = {}\n", "grid: no keys; allowed"),
         ("scenario = 'job.toml'\nseeds = 2\n[grid]\nseed = [1]\n", "seed: varied twice"),
         ("scenario = 'job.toml'\ngrid = 3\n", r"grid = 3; allowed: a table \[grid\]"),
         ("scenario = 'job.toml'\npoints = { a = 1 }\n", r"allowed: tables \[\[points\]\]"),

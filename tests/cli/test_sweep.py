@@ -45,7 +45,8 @@ def sweep(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[objec
 
 def test_a_sweep_is_run_and_gone_on_with(capsys: pytest.CaptureFixture[str], file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    code, printed, err = sweep(capsys, file, "--out", out, "--workers", 2)
+    # a slow machine would be told of progress
+    code, printed, err = sweep(capsys, file, "--out", out, "--workers", 2, "--quiet")
     assert (code, err) == (0, "")
     assert "4 of 4 points, 0 failed" in printed
     assert "iteration_time_us over seeds" in printed

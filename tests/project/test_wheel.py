@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
 import zipfile
+from email import message_from_bytes
+from email.message import Message
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +52,14 @@ def test_pip_builds_it_in_isolation_from_what_the_projects_files_say(tmp_path: P
     require_whole(wheel)
 
 
+def metadata_of(wheel: Path) -> Message:
+    """What pip learns from a wheel, which is what ``pyproject.toml`` says; the licence is beside it."""
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (each for each in archive.namelist() if each.endswith(".dist-info/METADATA"))
+        assert archive.read(name.replace("METADATA", "licenses/LICENSE")) == (ROOT / "LICENSE").read_bytes()
+        return message_from_bytes(archive.read(name))
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What ``make wheel`` builds."""
@@ -68,13 +79,34 @@ def test_its_tag_is_no_older_than_the_c_library_that_it_needs(wheel: Path, tmp_p
     assert re.findall(r"\((RPATH|RUNPATH)\).*\[(.*)\]", dynamic) == [("RUNPATH", "$ORIGIN/../../ns3/lib64")]
 
 
+def test_it_asks_for_what_the_project_asks_for(wheel: Path) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    metadata = metadata_of(wheel)
+    assert (metadata["Name"], metadata["Version"]) == (project["name"], project["version"])
+    assert metadata["License-Expression"] == project["license"]
+    assert set(metadata["Requires-Python"].split(",")) == set(project["requires-python"].split(","))
+    wanted = {(each, "") for each in project["dependencies"]}
+    for extra, requirements in project["optional-dependencies"].items():
+        wanted |= {(each, extra) for each in requirements}
+    found = [
+        re.fullmatch(r"([^;]+?)(?:; *extra == ['\"](.+)['\"])?", each) for each in metadata.get_all("Requires-Dist")
+    ]
+    assert {(each[1], each[2] or "") for each in found if each} == wanted
+    assert set(metadata.get_all("Provides-Extra", [])) == set(project["optional-dependencies"])
+
+
 def test_it_runs_the_main_job_beside_ns3s_wheel_where_there_is_no_compiler(wheel: Path, tmp_path: Path) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    (ns3,) = (each for each in project["dependencies"] if each.startswith("ns3=="))
+    document = (ROOT / "docs" / "containers.md").read_text(encoding="utf-8")
+    alone, others = (shlex.split(words) for words in re.findall(r"^    pip install (.*)$", document, re.MULTILINE))
+    assert alone[-1] == "dist/astra_py-*.whl"
+    assert [*alone[1:-1], *others] == project["dependencies"]
     run(sys.executable, "-m", "venv", tmp_path / "venv")
     python = tmp_path / "venv" / "bin" / "python"
-    run(python, *PIP, "install", "--no-deps", ns3, wheel)
-    run(python, *PIP, "install", *(each for each in project["dependencies"] if each != ns3))
+    run(python, *PIP, "install", *alone[:-1], wheel)
+    run(python, *PIP, "install", *others)
+    checked = subprocess.run([python, *PIP, "check"], capture_output=True, text=True, check=False).stdout
+    assert [line for line in checked.splitlines() if not line.startswith("ns3 ")] == []
     # neither a compiler nor anything else of the system is found
     environ = {"PATH": str(python.parent)}
     command = [python.parent / "astra-py", "run", MAIN_JOB, "--out", "main_job", "--quiet", "--json"]
