@@ -31,7 +31,8 @@ struct StagingColumns
     std::vector<int64_t> inBytes;
 };
 
-/// What hosts did for each message, in order of posting; none where no message is TCP's. Times in ps.
+/// What hosts did for each message, in order of posting; none where no message is TCP's. Times in
+/// ps.
 struct MessageHostColumns
 {
     std::vector<int32_t> srcCore; ///< -1 for a message that is not TCP's.
@@ -56,7 +57,7 @@ struct SocketColumns
     std::vector<int64_t> retransmittedSegments;
     std::vector<int64_t> timeouts;
     std::vector<int64_t> lateAcks; ///< That a held sender had to wait the delayed-ACK timer for.
-    std::vector<int64_t> bytes; ///< Of payload, each once.
+    std::vector<int64_t> bytes;    ///< Of payload, each once.
     std::vector<int64_t> smoothedRoundTrip;
     std::vector<int64_t> congestionWindow; ///< Bytes, at the end.
 };

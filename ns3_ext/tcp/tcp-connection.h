@@ -121,7 +121,7 @@ struct TcpConnection
     int64_t repeatedSegments{0};
     int64_t acks{0}; ///< Without payload, that came to the sender.
     int64_t timeouts{0};
-    int64_t lateAcks{0}; ///< Sent by the delayed-ACK timer while the sender was held.
+    int64_t lateAcks{0};    ///< Sent by the delayed-ACK timer while the sender was held.
     ByteCount sentBytes{0}; ///< Payload, each byte once.
 };
 
