@@ -198,7 +198,9 @@ def is_of_script(group: str, name: str) -> bool:
 def _is_own(thing: object) -> bool:
     """Whether the package itself has ``thing``: a function, or an object with functions in it, as a format."""
     functions = [thing, *(value for value in getattr(thing, "__dict__", {}).values() if callable(value))]
-    return all(function.__module__.partition(".")[0] == __package__ for function in functions)
+    # what a script makes with exec() may have no module
+    modules = [getattr(each, "__module__", None) or "" for each in functions]
+    return all(module.partition(".")[0] == __package__ for module in modules)
 
 
 def _import_built_in() -> None:

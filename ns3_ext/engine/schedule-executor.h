@@ -28,8 +28,9 @@ namespace ns3
 /// Something that never happened, and what it waits for; -1 where a field does not apply.
 struct WaitingItem
 {
-    /// "dependency", "pool", "join", "absent", "message", "local" or "operation"; or "connection", of
-    /// TCP, number `innerOp` from `rank` to rank `blocker`, posted as long as it is not given up.
+    /// "dependency", "pool", "join", "absent", "message", "local" or "operation"; or "connection",
+    /// of TCP, number `innerOp` from `rank` to rank `blocker`, posted as long as it is not given
+    /// up.
     std::string what;
     int32_t op{-1};      ///< The schedule's operation that waits.
     int32_t blocker{-1}; ///< The operation to be over first: a dependency, or who holds a pool.
