@@ -224,7 +224,7 @@ def _require_empty(folder: Path) -> None:
 
 def _require_no_other_count(folder: Path, shard: Shard) -> None:
     """Refuse where a driver of a shard of another count is at work: their shares overlap."""
-    for path in folder.glob(f"{LOCK}.*-of-*"):
+    for path in sorted(folder.glob(f"{LOCK}.*-of-*")):
         if path.name.endswith(f"-of-{shard.count}"):
             continue
         try:
