@@ -84,7 +84,7 @@ class Registry(Generic[T]):
         self._what = what
         self._is_replaceable = is_replaceable
         self._known: dict[str, T] = {}
-        self._of_script: set[str] = set()
+        self._of_script: dict[str, T] = {}
         _registries[group].append(self)
 
     def __contains__(self, name: str) -> bool:
@@ -107,11 +107,11 @@ class Registry(Generic[T]):
             raise ConfigError(f"{self._what} {name!r} is registered already")
         self._known[name] = thing
         if source is None and not _is_own(thing):
-            self._of_script.add(name)
+            self._of_script[name] = thing
 
     def is_of_script(self, name: str) -> bool:
         """Whether ``name`` was registered by a script, so that no other process knows it."""
-        return name in self._of_script
+        return name in self._of_script and self._known.get(name) is self._of_script[name]
 
     def names(self) -> tuple[str, ...]:
         """Names of all there are, those of plug-ins too, in order of registration.

@@ -130,7 +130,7 @@ def test_what_a_script_registered_is_refused(monkeypatch: pytest.MonkeyPatch) ->
 
     for registry in [_algorithms["all_reduce"], _builders]:
         monkeypatch.setattr(registry, "_known", dict(registry._known))
-        monkeypatch.setattr(registry, "_of_script", set(registry._of_script))
+        monkeypatch.setattr(registry, "_of_script", dict(registry._of_script))
     all_reduce, topology = [Grid.of({"collective.all_reduce": ["ring"]})], [Grid.of({"platform.kind": ["own"]})]
     assert Study.of(SCENARIO, all_reduce).points
     # one of the package's own name, too: a point's process would run the package's
