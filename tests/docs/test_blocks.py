@@ -51,9 +51,8 @@ def test_what_stands_in_a_page_runs(page: Path, folder: Path, capsys: pytest.Cap
         elif block.language == "toml":
             tomllib.loads(block.text)
         else:
-            assert block.language.partition(" ")[0] in SHOWN, (
-                f"{where}: no test knows what to do with {block.language!r}"
-            )
+            kind = block.language.partition(" ")[0]
+            assert kind in SHOWN, f"{where}: no test knows what to do with {kind!r}"
 
 
 def _take(capsys: pytest.CaptureFixture[str], words: list[str], code: int, block: Block, where: str) -> None:

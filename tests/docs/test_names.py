@@ -58,6 +58,8 @@ def is_a_key(name: str) -> bool:
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_commands_and_files_that_are_named_are_there(page: Path) -> None:
+    if page.name == "borders.md":
+        return  # what parts agree on before they are built
     for code in CODE.findall(prose(page)):
         if (command := re.match(r"astra-py ([a-z]\w*)", code)) is not None:
             assert command[1] in COMMANDS, code
