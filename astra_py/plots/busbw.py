@@ -53,16 +53,7 @@ def plot_busbw(
     ------
     ConfigError : nothing has a bus bandwidth, or matplotlib is not installed.
     """
-    tables = [_rows(source) for source in sources]
-    for number, table in enumerate(tables):
-        table["run"] = names[number] if names else ""
-    import pandas as pd
-
-    rows = (
-        pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=[*_KEYS, "size_bytes", "busbw_GBps"])
-    )
-    # a list of flows has a size, but is no collective
-    rows = rows[(rows["kind"] != "flows") & (rows["size_bytes"] > 0) & (rows["busbw_GBps"] > 0)]
+    rows = _all_rows(sources, names)
     if not len(rows) and log is None:
         raise ConfigError("no collective has a bus bandwidth: there is nothing to draw")
     under = caption_of(run for source in sources for run in _runs(source))
@@ -110,6 +101,19 @@ def read_rows(path: str | Path) -> pd.DataFrame:
     if not rows:
         raise ConfigError(f"{path}: has no rows of astra-py collective --json")
     return pd.DataFrame(rows)
+
+
+def _all_rows(sources: Sequence[Result | pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:
+    """Rows of all sources that have a bus bandwidth, each with the name of its source where nothing else tells."""
+    import pandas as pd
+
+    tables = [_rows(source).assign(run=names[number] if names else "") for number, source in enumerate(sources)]
+    columns = [*_KEYS, "size_bytes", "busbw_GBps"]
+    rows = pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
+    # a list of flows has a size, but is no collective
+    rows = rows[(rows["kind"] != "flows") & (rows["size_bytes"] > 0) & (rows["busbw_GBps"] > 0)]
+    is_told = rows.groupby([key for key in _KEYS if key != "run"])["run"].nunique().le(1).all()
+    return rows.assign(run="") if is_told else rows
 
 
 def _rows(source: Result | pd.DataFrame) -> pd.DataFrame:

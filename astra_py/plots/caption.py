@@ -15,8 +15,8 @@ __all__ = ["caption", "caption_of"]
 
 #: Digits of a digest that are shown, as in what a command prints.
 _DIGITS = 12
-#: Different values of several runs that are listed.
-_MOST_VALUES = 4
+#: Different values of several runs that are listed, and digests, which say little to a reader.
+_MOST_VALUES, _MOST_DIGESTS = 4, 2
 #: What a caption says, in this order, and how.
 _KEYS = {
     "scenario": "{}",
@@ -45,6 +45,7 @@ def caption_of(runs: Iterable[Mapping[str, Any]]) -> str:
         if key == "digest":
             values = [value[:_DIGITS] for value in values]
         if values:
-            more = "" if len(values) <= _MOST_VALUES else f" and {len(values) - _MOST_VALUES} more"
-            parts.append(said.format("/".join(values[:_MOST_VALUES]) + more))
+            most = _MOST_DIGESTS if key == "digest" else _MOST_VALUES
+            more = "" if len(values) <= most else f" and {len(values) - most} more"
+            parts.append(said.format("/".join(values[:most]) + more))
     return ", ".join(parts)

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from astra_py.errors import ConfigError
 from astra_py.plots.style import INK, FigureSize, figure_size
 
@@ -161,10 +163,10 @@ def legend_above(ax: Axes, handles: Sequence[Any], title: str | None = None) -> 
 
 def _columns(labels: Sequence[str], room: float) -> int:
     """The most columns of a legend, filled one after another, that ``room`` characters hold."""
+    longest = np.array([len(label) for label in labels])
     for columns in range(len(labels), 1, -1):
-        rows = -(-len(labels) // columns)
-        # a handle and its gaps are about five characters wide
-        widths = [max(map(len, labels[at : at + rows])) + 5 for at in range(0, len(labels), rows)]
+        # as matplotlib fills them; a handle and its gaps are about five characters wide
+        widths = [int(part.max()) + 5 for part in np.array_split(longest, columns)]
         if sum(widths) <= room:
             return columns
     return 1
@@ -185,10 +187,15 @@ def plain_log(ax: Axes, axis: Literal["x", "y"]) -> None:
 
 def side_bar(ax: Axes, image: Any, label: str) -> Any:
     """Put the scale of the colours of ``image`` beside ``ax``, as high as that, with plain numbers."""
-    from matplotlib.ticker import FuncFormatter
+    from matplotlib.colors import LogNorm
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     figure = figure_of(ax)
     bar = figure.colorbar(image, cax=ax.inset_axes((1.03, 0, 0.03, 1)), label=label)
+    low, high = image.get_clim()
+    if isinstance(image.norm, LogNorm) and high < _DECADE**2 * low:
+        bar.ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        bar.ax.yaxis.set_minor_formatter(NullFormatter())
     bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     return bar
 

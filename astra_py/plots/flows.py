@@ -105,7 +105,7 @@ def _plot_slowdown(result: Result, ax: Axes | None, size: str) -> Axes:
     sizes, slowdowns = flows["size_bytes"][done], flows["slowdown"][done]
     groups = _by_size(sizes)
     with drawing(ax, size, 0.5, caption(result)) as axes:
-        unit = byte_unit(float(sizes.max()))
+        unit = byte_unit(float(np.sqrt(float(sizes.min()) * float(sizes.max()))))
         middles = [float(np.median(sizes[group])) / unit.size for group in groups]
         handles: list[Any] = []
         for number, share in enumerate(_PERCENTILES):

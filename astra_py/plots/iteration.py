@@ -62,6 +62,11 @@ class Iteration:
             np.maximum.at(bounds[:, column], table["rank"][upto], table["end_ps"][upto])
         return bounds
 
+    @property
+    def ranks(self) -> NDArray[np.int64]:
+        """Ranks of which the table has operations, in order: of a job, or a sample, they need not be all."""
+        return np.unique(self.operations["rank"])
+
     def of_rank(self, rank: int) -> Columns:
         """The operations of one rank that are under way in its iteration, whichever iteration they belong to.
 
@@ -75,7 +80,10 @@ class Iteration:
         table = self.operations
         is_seen = (table["rank"] == rank) & (table["start_ps"] < end) & (table["end_ps"] > begin)
         if not is_seen.any():
-            raise ConfigError(f"rank {rank} does nothing in iteration {self.number}: there is nothing to draw")
+            raise ConfigError(
+                f"rank {rank} has no operations in iteration {self.number}; allowed: one of the {len(self.ranks)} "
+                f"ranks that have some, such as {self.last_rank}"
+            )
         return {name: column[is_seen] for name, column in table.items()}
 
     def exposed_ps(self, rank: int) -> int:

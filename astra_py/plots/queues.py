@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["plot_queues"]
 
 _PORTS = 6
+#: Of the highest queue: ports without as much as this would be lines at zero.
+_LEAST_SHARE = 0.01
 #: Height of a strip of pauses, as a share of the highest queue.
 _STRIP = 0.035
 
@@ -29,6 +31,7 @@ _STRIP = 0.035
 def plot_queues(result: Result, ports: int = _PORTS, *, ax: Axes | None = None, size: str = "paper") -> Axes:
     """Draw the most bytes that waited, or were being sent, at the fullest egress ports in each bin of time.
 
+    Ports whose queue never had a hundredth of the highest one's bytes are left out.
     Below are strips: when each of these ports was made to pause by PFC, and, in grey, when any other was.
 
     Parameters
@@ -46,7 +49,8 @@ def plot_queues(result: Result, ports: int = _PORTS, *, ax: Axes | None = None, 
         raise ConfigError(f"queues of {ports} ports; allowed: 1 to {len(SERIES)}, which can be told apart")
     bins = link_bins(result, "max_queue_bytes")
     fullest = bins.values.max(axis=1)
-    shown = [int(each) for each in np.argsort(-fullest, kind="stable")[:ports] if fullest[each] > 0]
+    ordered = np.argsort(-fullest, kind="stable")[:ports].tolist()
+    shown = [each for each in ordered if fullest[each] > _LEAST_SHARE * fullest.max()]
     if not shown:
         raise ConfigError("no port had a queue: there is nothing to draw")
     links, pauses = result.columns("links"), result.columns("pauses")
@@ -69,7 +73,7 @@ def plot_queues(result: Result, ports: int = _PORTS, *, ax: Axes | None = None, 
         if is_other.any():
             strips += _strip(axes, pauses, is_other, DARK_GREY, strips, highest, time.size)
             handles.append(Patch(color=DARK_GREY, label="another port was held"))
-        axes.set(xlabel=f"time since the start ({time.name})", ylabel=f"longest queue of each bin ({amount.name})")
+        axes.set(xlabel=f"time since the start ({time.name})", ylabel=f"longest queue ({amount.name})")
         axes.set(xlim=(edges[0], edges[-1]), ylim=(-(strips + 0.5) * _STRIP * highest if strips else 0, 1.05 * highest))
         axes.set_yticks([tick for tick in axes.get_yticks() if 0 <= tick <= 1.05 * highest])
         axes.grid(axis="y")

@@ -37,19 +37,20 @@ def rank_states(shown: Iteration) -> tuple[NDArray[np.uint8], NDArray[np.int64],
     -------
     states : u8[rows, columns], numbers of :data:`STATES`.
     edges : i64[columns + 1], the stretches' edges, in ps: from the first rank's begin to the last one's end.
-    together : ranks a row; the last row may have fewer.
+    together : ranks a row, of those that have operations, in order; the last row may have fewer.
     """
-    table, bounds = shown.operations, shown.bounds
-    ranks = len(bounds)
+    table, listed = shown.operations, shown.ranks
+    bounds = shown.bounds[listed]
+    ranks = len(listed)
     begin, end = int(bounds[:, 0].min()), int(bounds[:, 1].max())
     edges = begin + (end - begin) * np.arange(_COLUMNS + 1, dtype=np.int64) // _COLUMNS
     together = -(-ranks // _MOST_ROWS)
     rows = -(-ranks // together)
     order = np.argsort(table["rank"], kind="stable")
-    first = np.searchsorted(table["rank"][order], np.arange(ranks + 1))
+    first = np.append(np.searchsorted(table["rank"][order], listed), len(order))
     spent = np.zeros((rows, len(STATES), _COLUMNS), dtype=np.int64)
-    for rank in range(ranks):
-        own = order[first[rank] : first[rank + 1]]
+    for place in range(ranks):
+        own = order[first[place] : first[place + 1]]
         kind, start, stop = (table[name][own] for name in ("kind", "start_ps", "end_ps"))
         compute, communication = (
             IntervalSet(start[kind == name], stop[kind == name]) for name in ("compute", "collective")
@@ -59,7 +60,7 @@ def rank_states(shown: Iteration) -> tuple[NDArray[np.uint8], NDArray[np.int64],
         )
         exposed = either - computes
         hidden = communicates - exposed
-        spent[rank // together] += (np.diff(edges) - either, computes - hidden, hidden, exposed)
+        spent[place // together] += (np.diff(edges) - either, computes - hidden, hidden, exposed)
     return spent.argmax(axis=1).astype(np.uint8), edges, together
 
 
@@ -67,11 +68,13 @@ def draw_rank_map(axes: Axes, shown: Iteration) -> None:
     """Draw the map of an iteration on ``axes``."""
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
+    from matplotlib.ticker import FuncFormatter
 
     from astra_py.plots.figure import legend_above, whole_numbers
 
     states, edges, together = rank_states(shown)
-    ranks = len(shown.bounds)
+    listed, bounds = shown.ranks, shown.bounds[shown.ranks]
+    ranks = len(listed)
     unit = time_unit(int(edges[-1]))
     axes.imshow(
         states,
@@ -87,7 +90,11 @@ def draw_rank_map(axes: Axes, shown: Iteration) -> None:
     rows = "rank" if together == 1 else f"rank ({together} a row)"
     axes.set(xlabel=f"time since the start ({unit.name})", ylabel=rows)
     whole_numbers(axes.yaxis)
-    time = (shown.bounds[:, 1] - shown.bounds[:, 0]) / unit.size
+    if ranks < len(shown.bounds):
+        # rows are not at their ranks' numbers
+        name = FuncFormatter(lambda row, _: str(listed[int(row)]) if 0 <= row < ranks else "")
+        axes.yaxis.set_major_formatter(name)
+    time = (bounds[:, 1] - bounds[:, 0]) / unit.size
     of_job = f"{shown.job}, " if shown.job else ""
     legend_above(
         axes,

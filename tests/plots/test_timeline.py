@@ -145,5 +145,22 @@ def test_a_rank_without_work_has_nothing_to_draw() -> None:
     }
     result = made_up(tables, {"kind": "single_switch", "ranks": 2})
     plot_timeline(result, 0)
-    with pytest.raises(ConfigError, match="rank 1 does nothing in iteration 0"):
+    with pytest.raises(
+        ConfigError,
+        match="rank 1 has no operations in iteration 0; allowed: one of the 1 ranks that have some, such as 0",
+    ):
         plot_timeline(result, 1)
+
+
+def test_a_map_of_some_ranks_has_their_numbers() -> None:
+    whole = many_ranks(64)
+    kept = np.isin(whole.columns("operations")["rank"], [0, 20, 40, 63])
+    some = {name: column[kept] for name, column in whole.columns("operations").items()}
+    tables = {name: whole.columns(name) for name in ("iterations", "collectives", "links")} | {"operations": some}
+    axes = plot_timeline(made_up(tables, {"kind": "zionex", "nodes": 8}), "all", 1)
+    assert axes.images[0].get_array().shape[0] == 4
+    assert axes.yaxis.get_major_formatter()(1, 0) == "20"
+    assert legend(axes)[0].startswith("iteration 1 of 4 ranks: ")
+    all_states, _, _ = rank_states(find_iteration(whole, 1, None))
+    # ranks 0 to 63 begin and end at other times than these four
+    assert (axes.images[0].get_array()[[0, 3]] == all_states[[0, 63]]).all()
