@@ -64,4 +64,4 @@ def test_commands_and_files_that_are_named_are_there(page: Path) -> None:
         if (command := re.match(r"astra-py ([a-z]\w*)", code)) is not None:
             assert command[1] in COMMANDS, code
         if re.fullmatch(r"(astra_py|benchmarks|docker|docs|examples|ns3_ext|tests|tools|workloads)/[\w./-]*\w", code):
-            assert (ROOT / code).exists(), code
+            assert code.startswith("docs/_build/") or (ROOT / code).exists(), code  # made by `make docs`
