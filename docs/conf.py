@@ -34,7 +34,7 @@ html_theme = "furo"
 html_title = f"astra-py {release}"
 html_math_renderer = "mathml"
 html_static_path = ["_static"]
-html_css_files = ["tables.css"]
+html_css_files = ["pages.css"]
 # Pages are the same bytes whenever and wherever they are built, and ask no other server for anything.
 html_last_updated_fmt = None
 html_copy_source = False

@@ -65,3 +65,15 @@ def test_commands_and_files_that_are_named_are_there(page: Path) -> None:
             assert command[1] in COMMANDS, code
         if re.fullmatch(r"(astra_py|benchmarks|docker|docs|examples|ns3_ext|tests|tools|workloads)/[\w./-]*\w", code):
             assert code.startswith("docs/_build/") or (ROOT / code).exists(), code  # made by `make docs`
+
+
+def test_pages_that_sources_name_are_there() -> None:
+    named = {
+        (str(source.relative_to(ROOT)), page)
+        for folder in ("astra_py", "benchmarks", "docker", "examples", "ns3_ext", "tools", "workloads")
+        for source in (ROOT / folder).rglob("*")
+        if source.suffix in {"", ".py", ".cc", ".h", ".sh", ".toml", ".yaml"} and source.is_file()
+        for page in re.findall(r"(?<![\w/])docs/[\w/-]+\.md", source.read_text(encoding="utf-8", errors="replace"))
+    }
+    assert len(named) > 10
+    assert [each for each in named if not (ROOT / each[1]).is_file()] == []
