@@ -25,6 +25,9 @@ myst_enable_extensions = ["dollarmath"]
 myst_fence_as_directive = ["math"]
 myst_heading_anchors = 4
 
+# What is printed has no language, on a forge as here.
+highlight_language = "none"
+
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 # A default is printed as it is written, not as its value.
