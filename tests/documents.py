@@ -7,6 +7,7 @@ be known of it:
 - ``<!-- file: NAME -->``: what NAME holds, which the commands of the page then read.
 - ``<!-- not run: REASON -->``: commands or code that no test can run; they are checked without.
 - ``<!-- astra-py ... -->``: what that command prints, where a line of three dots stands for any lines.
+- ``<!-- slow: astra-py ... -->``: the same of one that takes longer than ten seconds.
 """
 
 from __future__ import annotations

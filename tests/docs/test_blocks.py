@@ -31,6 +31,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def _command_of(block: Block) -> str:
+    """The arguments of the command whose picture a block is."""
+    return block.comment.partition("astra-py ")[2]
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=name_of)
 def test_what_stands_in_a_page_runs(page: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, object] = {"__name__": "page"}
@@ -39,7 +44,7 @@ def test_what_stands_in_a_page_runs(page: Path, folder: Path, capsys: pytest.Cap
         if block.comment.startswith("file: "):
             (folder / block.comment.removeprefix("file: ")).write_text(block.text, encoding="utf-8")
         if block.comment.startswith("astra-py "):
-            printed = _run(capsys, shlex.split(block.comment)[1:], where)
+            printed = _run(capsys, shlex.split(_command_of(block)), where)
             _compare(printed, block.text)
         elif block.language == "sh":
             for words, code in commands(block):
@@ -53,6 +58,17 @@ def test_what_stands_in_a_page_runs(page: Path, folder: Path, capsys: pytest.Cap
         else:
             kind = block.language.partition(" ")[0]
             assert kind in SHOWN, f"{where}: no test knows what to do with {kind!r}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "block", [block for page in PAGES for block in blocks(page) if block.comment.startswith("slow: ")], ids=_command_of
+)
+def test_a_picture_that_takes_long_is_what_the_command_prints(
+    block: Block, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command_line = _command_of(block)
+    _compare(_run(capsys, shlex.split(command_line), command_line), block.text)
 
 
 def _take(capsys: pytest.CaptureFixture[str], words: list[str], code: int, block: Block, where: str) -> None:
