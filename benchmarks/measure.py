@@ -19,7 +19,11 @@ from rows import Figure, Peer, Program, Row
 __all__ = ["Measured", "Measurer"]
 
 _ASTRA_PY = [sys.executable, "-P", "-c", "from astra_py.cli import main; main()"]
-_BARE = "import sys; from astra_py._ns3_ext import bare_event_loop as loop; print(loop(*map(int, sys.argv[1:])))"
+_BARE = """\
+import sys
+from astra_py import _ns3_ext
+print(_ns3_ext.bare_event_loop(*map(int, sys.argv[1:])) if hasattr(_ns3_ext, "bare_event_loop") else 0)
+"""
 #: Events of the bare loop: some tenths of a second.
 _BARE_EVENTS = 2_000_000
 

@@ -32,6 +32,7 @@ EventLoop::Run()
         }
         const Event event = m_queue.Pop();
         m_now = event.time;
+        m_order = event.order;
         ++m_eventCount;
         event.handler->HandleEvent(event.argument);
         if (m_eventCount % HOOK_EVENTS == 0 && m_hook)
@@ -47,6 +48,7 @@ EventLoop::Clear()
 {
     m_queue.Clear();
     m_now = 0;
+    m_order = 0;
     m_sequence = 0;
     m_eventCount = 0;
 }
