@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
-import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["read_figures", "source_of_figures"]
 
@@ -19,6 +21,8 @@ def _text(name: str) -> str:
 def read_figures(name: str) -> pd.DataFrame:
     """Return the table ``data/<name>``; its columns end in their unit."""
     from io import StringIO
+
+    import pandas as pd
 
     return pd.read_csv(StringIO(_text(name)), comment=_COMMENT)
 

@@ -13,14 +13,15 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from astra_py.errors import WorkloadError
 from astra_py.formats.head import Head
 from astra_py.formats.lines import DECIMAL, Line, read_lines
 from astra_py.formats.registry import Document, Format, Kind, Options, register_format
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["NCCL_TESTS"]
 
@@ -145,6 +146,8 @@ def _row(line: Line) -> _Row:
 
 
 def _table(rows: list[_Row]) -> pd.DataFrame:
+    import pandas as pd
+
     columns: dict[str, list[Any]] = {
         "size_bytes": [row.size_bytes for row in rows],
         "count": [row.count for row in rows],

@@ -76,7 +76,7 @@ def run_row(result: Result) -> dict[str, Any]:
         "engine": manifest["engine"],
         "time_ps": cost["time_ps"],
         "messages": cost["messages"],
-        **{name: counters.get(name, 0) for name in ("events", "packets", "packet_hops")},
+        **{name: counters.get(name, 0) for name in ("events", "packets", "packet_hops", "most_pending_events")},
         "wire_bytes": int(result.columns("links")["line_bytes"].sum()),
         "retransmitted_packets": int(result.columns("collectives")["retransmitted_packets"].sum()),
         "timeouts": counters.get("timeouts", 0),

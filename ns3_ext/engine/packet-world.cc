@@ -341,7 +341,13 @@ PacketWorld::Run(const std::function<void()>& hook)
 {
     EventLoop& loop = m_simulator->Loop();
     const HookGuard guard(loop);
-    loop.SetHook(hook);
+    loop.SetHook([this, &loop, &hook] {
+        m_mostPendingEvents = std::max(m_mostPendingEvents, loop.Pending());
+        if (hook)
+        {
+            hook();
+        }
+    });
     m_isRunning = true;
     try
     {
@@ -469,6 +475,7 @@ PacketWorld::Count(RunOutcome& outcome) const
                              m_transport->ArmedTimers() - m_transport->AcksOnTheirWay() -
                              m_fabric->PauseTimers() - m_fabric->ReleaseEvents() -
                              m_fabric->PortEvents() - hostEvents);
+    outcome.counters["most_pending_events"] = static_cast<int64_t>(m_mostPendingEvents);
     outcome.counters["frames_in_flight"] = static_cast<int64_t>(m_fabric->FramesInFlight());
     outcome.counters["packets"] = total.dataPackets;
     outcome.counters["packet_hops"] = static_cast<int64_t>(m_fabric->PacketHops());

@@ -92,6 +92,7 @@ class PacketWorld : public NetworkWorld
     std::unique_ptr<FrameWatch> m_frameWatch;
     std::unique_ptr<QueuePairWatch> m_queuePairWatch;
     FrameFigures m_frameFigures;
+    size_t m_mostPendingEvents{0}; ///< Of the instants at which the run's hook was called.
     bool m_isOpen{false};
     bool m_isRunning{false};
 };
