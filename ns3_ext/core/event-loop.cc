@@ -3,6 +3,7 @@
 
 #include "errors.h"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -24,6 +25,9 @@ EventLoop::Run()
         }
         if (m_queue.Top().time > timeLimit)
         {
+            // All that belongs to the time up to the limit has happened, whether it was an event or not.
+            m_now = std::max(m_now, timeLimit);
+            m_order = std::numeric_limits<uint64_t>::max();
             return LoopExit::TIME_LIMIT;
         }
         if (m_eventCount >= eventLimit)

@@ -313,7 +313,7 @@ Fabric::PassOn(const Port& port, Frame* frame)
     {
         ScheduleEntry(id, entry);
     }
-    else if (egress.wakeTime == MAX_TIME_PS)
+    else if (egress.coming.Size() == 1 && egress.flying.IsEmpty())
     {
         Rearm(id, egress);
     }

@@ -96,12 +96,18 @@ Fabric::Rearm(ChannelId id, Port& port)
     }
     else if (port.isPickPending)
     {
-        SchedulePick(id, port);
+        SchedulePick(id, port, port.pickTime);
     }
     else if (!port.coming.IsEmpty())
     {
-        // An idle port: unless something comes between, its first frame starts when it is there.
         const TimedFrame& first = port.coming.Front();
+        if (first.time < port.busyUntil || port.pausedClasses != 0)
+        {
+            // A PAUSE frame is on the wire, or a class is held: others may start before this one.
+            SchedulePick(id, port, std::max(first.time, port.busyUntil));
+            return;
+        }
+        // An idle port: unless something comes between, its first frame starts when it is there.
         const TimePs arrival = first.time + SerializationOn(id, *first.frame) + port.delay;
         if (arrival < port.wakeTime)
         {
@@ -181,13 +187,13 @@ Fabric::ScheduleWake(ChannelId id, Port& port, TimePs time)
 }
 
 void
-Fabric::SchedulePick(ChannelId id, Port& port)
+Fabric::SchedulePick(ChannelId id, Port& port, TimePs time)
 {
-    if (port.pickEvent != port.pickTime)
+    if (port.pickEvent != time)
     {
         ++m_portEvents;
-        port.pickEvent = port.pickTime;
-        m_loop->SchedulePick(port.pickTime, id, m_picks);
+        port.pickEvent = time;
+        m_loop->SchedulePick(time, id, m_picks);
     }
 }
 
@@ -208,7 +214,7 @@ Fabric::BeTimely(ChannelId id)
     }
     if (port.isPickPending)
     {
-        SchedulePick(id, port);
+        SchedulePick(id, port, port.pickTime);
     }
 }
 
@@ -243,7 +249,7 @@ Fabric::PlanPick(ChannelId id, Port& port, TimePs now)
         port.pickTime = std::max(now, port.busyUntil);
         if (port.IsTimely())
         {
-            SchedulePick(id, port);
+            SchedulePick(id, port, port.pickTime);
         }
     }
 }

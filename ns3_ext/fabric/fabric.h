@@ -258,7 +258,7 @@ class Fabric : public Object
     void PlanPick(ChannelId id, Port& port, TimePs now);
     void Pick(ChannelId id, Port& port, TimePs now);
     void ScheduleWake(ChannelId id, Port& port, TimePs time);
-    void SchedulePick(ChannelId id, Port& port);
+    void SchedulePick(ChannelId id, Port& port, TimePs time);
     void ScheduleEntry(ChannelId id, const TimedFrame& entry);
     void BeTimely(ChannelId id);
     void RefreshTimeliness();
