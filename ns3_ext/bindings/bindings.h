@@ -9,6 +9,7 @@ namespace ns3
 
 void BindCongestion(pybind11::module_& module);
 void BindErrors(pybind11::module_& module);
+void BindEvents(pybind11::module_& module);
 void BindHost(pybind11::module_& module);
 void BindNetwork(pybind11::module_& module);
 void BindRouteTable(pybind11::module_& module);

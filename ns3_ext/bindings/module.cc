@@ -7,6 +7,7 @@ PYBIND11_MODULE(_ns3_ext, module)
     ns3::BindErrors(module);
     ns3::ClaimNs3();
     ns3::BindCongestion(module);
+    ns3::BindEvents(module);
     ns3::BindHost(module);
     ns3::BindNetwork(module);
     ns3::BindRouteTable(module);

@@ -54,8 +54,10 @@ struct FlowFigures
 /**
  * The control of one flow: what its sender may do next, from what came back.
  *
- * It schedules nothing: the NIC asks NextTimer after each call and calls OnTimer when that time has
- * come. A flow that was never slowed asks for no timer.
+ * It schedules nothing: the NIC asks NextTimer after each call, and before it tells or asks
+ * anything else it has called OnTimer for all such times that have come. So nobody has to be woken
+ * by a timer: it may change the rate, and never the window. What the control answers changes by
+ * calls only.
  */
 class FlowControl
 {
@@ -149,6 +151,15 @@ class CongestionControl : public Object
 
     /// Whether data packets are ECN capable.
     virtual bool UsesEcn() const
+    {
+        return false;
+    }
+
+    /**
+     * Whether a flow's control does nothing, and gives the line rate and no window, until its first
+     * notification: then it is made no earlier, and not told of ACKs and losses at all.
+     */
+    virtual bool ActsOnCnpOnly() const
     {
         return false;
     }

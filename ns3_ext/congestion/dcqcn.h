@@ -44,6 +44,11 @@ class Dcqcn : public CongestionControl
         return true;
     }
 
+    bool ActsOnCnpOnly() const override
+    {
+        return true;
+    }
+
     TimePs CnpInterval() const override
     {
         return m_cnpInterval.GetPicoSeconds();

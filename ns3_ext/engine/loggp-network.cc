@@ -274,14 +274,21 @@ LogGpNetwork::TakeLink(uint64_t number)
     const Way& way = *part.way;
     const ChannelId channel = m_channels[way.first + flight.hop];
     const TimePs begin = std::max(m_loop.Now(), m_free[channel]);
-    const ByteCount line = MessageLine(way, channel, part.size);
-    const TimePs held = SerializationTime(line, m_platform.Rate(channel), m_figures.rounding);
-    flight.longest = std::max(flight.longest, held);
-    m_free[channel] = begin + held;
-    CountCrossing(channel, line, part.size, held);
+    const BitRate rate = m_platform.Rate(channel);
+    const int64_t efficiencyPpm = m_platform.EfficiencyPpm(channel);
+    if (rate != flight.rate || efficiencyPpm != flight.efficiencyPpm)
+    {
+        flight.rate = rate;
+        flight.efficiencyPpm = efficiencyPpm;
+        flight.line = MessageLine(way, channel, part.size);
+        flight.held = SerializationTime(flight.line, rate, m_figures.rounding);
+    }
+    flight.longest = std::max(flight.longest, flight.held);
+    m_free[channel] = begin + flight.held;
+    CountCrossing(channel, flight.line, part.size, flight.held);
     if (flight.hop == 0)
     {
-        m_loop.ScheduleTimer(begin + held, m_sentHandler, channel);
+        m_loop.ScheduleTimer(begin + flight.held, m_sentHandler, channel);
     }
     if (++flight.hop < way.hops)
     {

@@ -98,6 +98,11 @@ class LogGpNetwork : public AnalyticNetwork
         Part part;
         uint32_t hop{0};   ///< The link whose turn it is.
         TimePs longest{0}; ///< It holds no link before that one longer.
+        // Of the last link, since most links of a way are alike.
+        BitRate rate{0};
+        int64_t efficiencyPpm{-1};
+        ByteCount line{0};
+        TimePs held{0};
     };
 
     /// What a port has to send.

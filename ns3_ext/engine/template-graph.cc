@@ -16,6 +16,7 @@ TemplateGraph::TemplateGraph(const TemplateDescription& description)
     const auto row = [&](size_t edge) {
         const auto before = static_cast<uint32_t>(description.depOp[edge]);
         const EdgeOn moment = IsMessage(before) ? description.depOn[edge] : EdgeOn::SENT;
+        m_awaitedMoments |= 1U << static_cast<unsigned>(moment);
         return before * EDGE_MOMENTS + static_cast<size_t>(moment);
     };
     for (size_t edge = 0; edge < description.depOp.size(); ++edge)

@@ -45,6 +45,11 @@ class TemplateGraph
     /// Operations that wait for a moment of this one; a local operation has its end as SENT only.
     std::span<const uint32_t> Successors(uint32_t op, EdgeOn moment) const
     {
+        // Where nothing waits for any operation's moment, none of a million has to be looked up.
+        if ((m_awaitedMoments >> static_cast<unsigned>(moment) & 1) == 0)
+        {
+            return {};
+        }
         const size_t row = Row(op, moment);
         return {m_successor.data() + m_successorPtr[row],
                 m_successor.data() + m_successorPtr[row + 1]};
@@ -118,6 +123,7 @@ class TemplateGraph
 
     const TemplateDescription& m_description;
     size_t m_messages{0};
+    uint32_t m_awaitedMoments{0}; ///< Bit m is set where an operation waits for moment m of one.
     std::vector<uint32_t> m_successorPtr;
     std::vector<uint32_t> m_successor;
     std::vector<uint32_t> m_ownedPtr;

@@ -2,7 +2,6 @@
 #include "route-table.h"
 
 #include "../core/errors.h"
-#include "../core/hash.h"
 
 #include <algorithm>
 #include <functional>
@@ -178,38 +177,45 @@ RouteTable::Distances(RankId dst)
     return distance;
 }
 
-/// The channels at places of m_nodeChannel, in order: a part of it where they lie together.
-std::span<const ChannelId>
-RouteTable::Keep(std::vector<uint32_t>&& places)
+bool
+RouteTable::LieTogether() const
 {
-    if (places.empty())
+    return m_found.empty() || m_found.back() - m_found.front() + 1 == m_found.size();
+}
+
+/// The channels found, as a part of m_nodeChannel.
+std::span<const ChannelId>
+RouteTable::Together() const
+{
+    return m_found.empty() ? std::span<const ChannelId>{}
+                           : std::span(m_nodeChannel).subspan(m_found.front(), m_found.size());
+}
+
+/// The channels found, kept by themselves.
+std::span<const ChannelId>
+RouteTable::Scattered()
+{
+    std::vector<ChannelId>& ways = m_scattered.emplace_back();
+    for (const uint32_t place : m_found)
     {
-        return {};
+        ways.push_back(m_nodeChannel[place]);
     }
-    if (places.back() - places.front() + 1 == places.size())
-    {
-        return std::span(m_nodeChannel).subspan(places.front(), places.size());
-    }
-    for (uint32_t& place : places)
-    {
-        place = m_nodeChannel[place];
-    }
-    return m_scattered.emplace_back(std::move(places));
+    return ways;
 }
 
 std::span<const ChannelId>
 RouteTable::FirstChannels(RankId src, RankId dst)
 {
-    const auto [entry, isNew] = m_first.try_emplace(PairKey(dst, src));
-    if (!isNew || src == dst)
+    if (src == dst)
     {
-        return entry->second;
+        return {};
     }
+    // An accelerator has few channels, so that looking at them is faster than looking up a pair.
     const std::vector<uint32_t>& distance = Distances(dst);
     const NodeIndex node = m_platform.rankNode[src];
     const NodeIndex end = m_platform.rankNode[dst];
     uint32_t least = UNREACHABLE;
-    std::vector<uint32_t> places;
+    m_found.clear();
     for (uint32_t i = m_channelStart[node]; i < m_channelStart[node + 1]; ++i)
     {
         const ChannelId channel = m_nodeChannel[i];
@@ -223,27 +229,32 @@ RouteTable::FirstChannels(RankId src, RankId dst)
         if (cost < least)
         {
             least = cost;
-            places.clear();
+            m_found.clear();
         }
         if (cost == least)
         {
-            places.push_back(i);
+            m_found.push_back(i);
         }
     }
-    return entry->second = Keep(std::move(places));
+    if (LieTogether())
+    {
+        return Together();
+    }
+    std::span<const ChannelId>& kept = m_scatteredFirst[PairKey(dst, src)];
+    return kept = kept.empty() ? Scattered() : kept;
 }
 
 std::span<const ChannelId>
 RouteTable::NextChannels(RankId dst, NodeIndex node)
 {
-    const auto [entry, isNew] = m_next.try_emplace(PairKey(dst, node));
-    if (!isNew)
+    const uint64_t pair = PairKey(dst, node);
+    if (const std::span<const ChannelId>* known = m_next.Find(pair))
     {
-        return entry->second;
+        return *known;
     }
     const std::vector<uint32_t>& distance = Distances(dst);
     const NodeIndex end = m_platform.rankNode[dst];
-    std::vector<uint32_t> places;
+    m_found.clear();
     for (uint32_t i = m_channelStart[node]; i < m_channelStart[node + 1]; ++i)
     {
         const ChannelId channel = m_nodeChannel[i];
@@ -252,10 +263,10 @@ RouteTable::NextChannels(RankId dst, NodeIndex node)
             DoesEnter(channel, peer, end) && IsOnRail(node, channel, dst) &&
             distance[peer] + Cost(channel) == distance[node])
         {
-            places.push_back(i);
+            m_found.push_back(i);
         }
     }
-    return entry->second = Keep(std::move(places));
+    return m_next[pair] = LieTogether() ? Together() : Scattered();
 }
 
 uint64_t

@@ -2,13 +2,14 @@
 #ifndef ASTRA_ROUTE_TABLE_H
 #define ASTRA_ROUTE_TABLE_H
 
+#include "../core/flat-map.h"
+#include "../core/hash.h"
 #include "chosen-paths.h"
 #include "platform-description.h"
 
 #include <cstdint>
 #include <deque>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 namespace ns3
@@ -47,6 +48,14 @@ class RouteTable
      * @throws ConfigError when there is no way, naming both ranks.
      */
     void FindPath(const FlowIdentity& flow, std::vector<ChannelId>& path);
+
+    /// All channels that a rank's node sends on, in order of link. Valid as long as the table.
+    std::span<const ChannelId> ChannelsFrom(RankId rank) const
+    {
+        const NodeIndex node = m_platform.rankNode[rank];
+        return std::span(m_nodeChannel)
+            .subspan(m_channelStart[node], m_channelStart[node + 1] - m_channelStart[node]);
+    }
 
     /**
      * All first channels of the shortest ways of a pair of ranks, in order of link; none when there
@@ -88,7 +97,9 @@ class RouteTable
     bool IsOnRail(NodeIndex node, ChannelId channel, RankId dst) const;
     bool IsTowardsNetwork(ChannelId channel) const;
     uint32_t Cost(ChannelId channel) const;
-    std::span<const ChannelId> Keep(std::vector<uint32_t>&& places);
+    bool LieTogether() const;
+    std::span<const ChannelId> Together() const;
+    std::span<const ChannelId> Scattered();
     uint32_t Choose(Walk& walk, NodeIndex node, std::span<const ChannelId> ways) const;
     uint64_t HashFlow(const FlowIdentity& flow) const;
     void CheckRanks(RankId src, RankId dst) const;
@@ -100,9 +111,11 @@ class RouteTable
     std::vector<ChannelId> m_nodeChannel;          ///< Outgoing channels by node, in order of link.
     std::vector<int32_t> m_nodeRail;               ///< Rail of an accelerator, else -1.
     std::vector<std::vector<uint32_t>> m_distance; ///< Per rank, filled on first use.
+    std::vector<uint32_t> m_found; ///< Places of m_nodeChannel just found, in order.
     /// Channels by destination and node; parts of m_nodeChannel, or of m_scattered.
-    std::unordered_map<uint64_t, std::span<const ChannelId>> m_next;
-    std::unordered_map<uint64_t, std::span<const ChannelId>> m_first; ///< The same at sources.
+    FlatMap<std::span<const ChannelId>> m_next;
+    /// The same by destination and source, where they do not lie together.
+    FlatMap<std::span<const ChannelId>> m_scatteredFirst;
     std::deque<std::vector<ChannelId>> m_scattered;
     ChosenPaths m_chosen;
 };

@@ -26,13 +26,14 @@ struct ControlledFlow
     std::vector<QueuePair*> queuePairs;
     uint32_t index{0};
     bool isShared{false}; ///< Outlives its queue pairs.
-    BitRate lineRate{0};  ///< Of the ports that serve it.
-    BitRate rate{0};      ///< That the control gave last.
-    TimePs nextStart{0};  ///< No packet starts before.
     bool isPaceTimerPending{false};
-    TimePs timerAt{NEVER_PS}; ///< Of the control's timer that is pending.
-    uint32_t timerSerial{0};  ///< Of that timer; others that are pending count for nothing.
+    bool isToldOfAcks{true}; ///< And of losses.
     uint32_t pendingTimers{0};
+    BitRate lineRate{0};        ///< Of the ports that serve it.
+    BitRate rate{0};            ///< That the control gave last.
+    ByteCount window{0};        ///< The same; 0 for none.
+    TimePs nextTimer{NEVER_PS}; ///< The same: when the control is to be called.
+    TimePs nextStart{0};        ///< No packet starts before.
     ByteCount inFlight{0};
     uint64_t sentPsn{0};
     uint64_t ackedPsn{0};

@@ -18,14 +18,14 @@ DataPort::NextFrame(uint8_t priority)
     m_lastStarted = packet.message;
     m_lastDestination = queuePair->dst;
     Frame* frame = m_nic.BuildDataFrame(queuePair, packet);
-    if (!queuePair->ways.empty())
+    if (queuePair->ways != nullptr)
     {
         m_nic.TakeWay(*queuePair, *this, *frame);
         packet.message->sentEnd = std::max(packet.message->sentEnd,
                                            m_nic.m_fabric->Loop().Now() +
                                                m_nic.m_fabric->SerializationOn(m_port, *frame));
     }
-    if (queuePair->flow != nullptr)
+    if (queuePair->isControlled)
     {
         m_nic.PacketStarted(queuePair, *frame);
     }
@@ -55,7 +55,7 @@ DataPort::LastFrameStarted(TimePs end)
 void
 DataPort::Insert(QueuePair* queuePair)
 {
-    m_ring[queuePair->priority].Insert(queuePair);
+    m_ring[queuePair->priority].Insert(queuePair, queuePair->ringKey);
     m_ready |= 1U << queuePair->priority;
     m_nic.m_fabric->Kick(m_port);
 }
@@ -64,7 +64,7 @@ void
 DataPort::Remove(QueuePair* queuePair)
 {
     ReadyRing& ring = m_ring[queuePair->priority];
-    ring.Remove(queuePair);
+    ring.Remove(queuePair->ringKey);
     if (ring.IsEmpty())
     {
         m_ready &= ~(1U << queuePair->priority);

@@ -2,6 +2,7 @@
 #ifndef ASTRA_OUTGOING_MESSAGE_H
 #define ASTRA_OUTGOING_MESSAGE_H
 
+#include "../core/cache-line.h"
 #include "../core/message-network.h"
 #include "../core/units.h"
 
@@ -22,24 +23,26 @@ struct StripedMessage
 };
 
 /// A message, or a part of one, in a queue pair, from its post to its last acknowledgement.
-struct OutgoingMessage
+struct alignas(CACHE_LINE) OutgoingMessage
 {
     OutgoingMessage* next{nullptr};
     StripedMessage* whole{nullptr}; ///< Of which it is a part, or none.
     MessageId id{0};
+    bool isSent{false}; ///< Its last packet has left at least once.
     ByteCount size{0};
     ByteCount bytesBefore{0}; ///< Payload of all messages before it in the queue pair.
     uint64_t firstPsn{0};
     uint64_t packets{0};
-    TimePs sentEnd{0};       ///< When the last bit of its packets leaves; of several ports only.
-    ByteCount earlyBytes{0}; ///< Received before all of the message before it was.
-    bool isSent{false};      ///< Its last packet has left at least once.
+    TimePs sentEnd{0}; ///< When the last bit of its packets leaves; of several ports only.
 
     uint64_t EndPsn() const
     {
         return firstPsn + packets;
     }
 };
+
+/// There may be a million, and each of its moments is far from the one before.
+static_assert(sizeof(OutgoingMessage) == CACHE_LINE);
 
 } // namespace ns3
 

@@ -2,11 +2,13 @@
 #ifndef ASTRA_QUEUE_PAIR_H
 #define ASTRA_QUEUE_PAIR_H
 
+#include "../core/cache-line.h"
 #include "../core/units.h"
 #include "outgoing-message.h"
 #include "packet-set.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -63,87 +65,116 @@ struct SelectiveRepeat
     }
 };
 
+/// What came after a gap and is kept.
+struct KeptPackets
+{
+    explicit KeptPackets(uint64_t firstPsn)
+        : packets(firstPsn)
+    {
+    }
+
+    PacketSet packets;
+    uint64_t askedPsn{0}; ///< One past the last one that asks for an ACK.
+    /// Payload of messages after the one that the receiver is in, by their first packet.
+    std::map<uint64_t, ByteCount> early;
+
+    /// Payload that has come of a message, which is now the one that the receiver is in.
+    ByteCount TakeEarly(uint64_t firstPsn)
+    {
+        const auto node = early.extract(firstPsn);
+        return node.empty() ? 0 : node.mapped();
+    }
+};
+
 /**
  * A reliable connection between two ranks, both ends of it.
  *
  * Sequence numbers count packets in 64 bits here; frames carry their lower 24. Messages are a list
  * in order of posting: `head` is the oldest that is not acknowledged, `sending` the one that has
  * the next packet, `receiving` the one that the receiver is in.
+ *
+ * What happens to a packet touches one or two of its cache lines, in this order: both ends,
+ * sending, receiving, messages, and what few connections need.
  */
-struct QueuePair
+struct alignas(CACHE_LINE) QueuePair
 {
     // Identity and way.
-    QueuePair* next{nullptr};
+    Way way; ///< The only one, or the first of several.
+    const ChannelId* ackPath{nullptr};
     uint32_t index{0};
     RankId src{0};
     RankId dst{0};
-    uint32_t number{0};
-    uint8_t priority{0};
-    bool isTransient{false}; ///< Made for one message; goes with its last acknowledgement.
-    bool isScaleUp{false};   ///< No link of its way is Ethernet: no ACK frames, no window, no loss.
-    bool isSprayed{false};   ///< Its packets choose their ways singly, and come in any order.
-    bool isWatched{false};   ///< What it does is written down.
-    bool isRoutedByHop{false}; ///< Each node chooses for each packet; `path` is one way of many.
-    Way way;                   ///< The only one, or the first of several.
-    const ChannelId* ackPath{nullptr};
-    uint16_t ackHops{0};
     uint32_t payload{0}; ///< Largest of a packet.
-    uint64_t ringKey{0}; ///< Its place in the round robin of its ports.
+    uint16_t ackHops{0};
+    uint8_t priority{0};
+    bool isReady : 1 {false};      ///< In the round robin.
+    bool isControlled : 1 {false}; ///< Has a congestion control, or will once it is notified.
+    bool isTimed : 1 {false};      ///< A frame of it can be lost, or a timeout was set by hand.
+    bool isTransient : 1 {false};  ///< Made for one message; goes with its last acknowledgement.
+    bool isScaleUp : 1 {false};    ///< No link of its way is Ethernet: no ACK, window, loss.
+    bool isSprayed : 1 {false};    ///< Its packets choose their ways singly, and come in any order.
+    bool isRoutedByHop : 1 {false}; ///< Each node chooses for each packet; `path` is one of many.
+    bool isWatched : 1 {false};     ///< What it does is written down.
+
+    // Sender.
+    alignas(CACHE_LINE) OutgoingMessage* sending{nullptr};
+    uint64_t nextPsn{0};
+    uint64_t unackedPsn{0};
+    uint64_t highestPsn{0};  ///< One past the last packet that was ever sent.
+    uint64_t askedPsn{0};    ///< One past the last packet sent that asks for an ACK.
+    ByteCount sentBytes{0};  ///< Payload before nextPsn.
+    ByteCount ackedBytes{0}; ///< Payload before unackedPsn.
+    ByteCount window{0};     ///< The transport's limit of sentBytes - ackedBytes; 0 for none.
+
+    // Receiver.
+    alignas(CACHE_LINE) OutgoingMessage* receiving{nullptr};
+    uint64_t expectedPsn{0};
+    ByteCount receivedBytes{0};        ///< Of the message that it is in.
+    std::unique_ptr<KeptPackets> kept; ///< Where packets are taken out of order.
+    FrameNotes* notesOwed{nullptr};    ///< Of the newest packet that no ACK has answered.
     TimePs ackPathLatency{0};
-    std::vector<Way> ways; ///< Where there are several; else empty.
+    TimePs lastCnp{NEVER_PS};
+    uint32_t packetsToAck{0};
+    bool isNakSent : 1 {false};
+    bool isAckOwed : 1 {false}; ///< A packet has come that no ACK has answered; of controlled ones.
+    bool isMarkOwed : 1 {false}; ///< It was marked.
+    bool isCnpOwed : 1 {false};  ///< The next ACK has to carry a notification.
+
+    // Messages, and who decides what is sent.
+    alignas(CACHE_LINE) OutgoingMessage* head{nullptr};
+    OutgoingMessage* tail{nullptr};
+    uint64_t postedPsn{0};
+    ByteCount postedBytes{0};
+    uint64_t ringKey{0};                     ///< Its place in the round robin of its ports.
+    ControlledFlow* flow{nullptr};           ///< None where nothing has been controlled so far.
+    std::unique_ptr<SelectiveRepeat> repeat; ///< Under selective repeat.
+    uint32_t number{0};
+    uint32_t pendingCnps{0}; ///< Notifications that are still to come for it.
+
+    // Its part of the flow's sums.
+    ByteCount countedInFlight{0};
+    uint64_t countedSentPsn{0};
+    uint64_t countedAckedPsn{0};
+
+    // Retransmission timer.
+    TimePs timeSince{0};  ///< An ACK was due first, or told something new.
+    uint64_t timedEnd{0}; ///< One past the last packet sent before that.
+    TimePs baseTimeout{0};
+    uint32_t timerSerial{0}; ///< Of the timer that is pending; others count for nothing.
+    bool isTimerPending{false};
+    uint8_t backoff{0};
+
+    /// All its ways, where there are several; else none.
+    std::unique_ptr<std::vector<Way>> ways;
 
     /// All its ways.
     std::span<const Way> Ways() const
     {
-        return ways.empty() ? std::span<const Way>{&way, 1} : std::span<const Way>{ways};
+        return ways == nullptr ? std::span<const Way>{&way, 1} : std::span<const Way>{*ways};
     }
-
-    // Sender.
-    OutgoingMessage* head{nullptr};
-    OutgoingMessage* tail{nullptr};
-    OutgoingMessage* sending{nullptr};
-    uint64_t nextPsn{0};
-    uint64_t unackedPsn{0};
-    uint64_t highestPsn{0}; ///< One past the last packet that was ever sent.
-    uint64_t askedPsn{0};   ///< One past the last packet sent that asks for an ACK.
-    uint64_t postedPsn{0};
-    ByteCount postedBytes{0};
-    ByteCount sentBytes{0};  ///< Payload before nextPsn.
-    ByteCount ackedBytes{0}; ///< Payload before unackedPsn.
-    ByteCount window{0};     ///< The transport's limit of sentBytes - ackedBytes; 0 for none.
-    bool isReady{false};     ///< In the round robin.
-    std::unique_ptr<SelectiveRepeat> repeat; ///< Under selective repeat.
-
-    // Congestion control.
-    ControlledFlow* flow{nullptr};
-    ByteCount countedInFlight{0}; ///< Its part of the flow's sums.
-    uint64_t countedSentPsn{0};
-    uint64_t countedAckedPsn{0};
-    uint32_t pendingCnps{0}; ///< Notifications that are still to come for it.
-
-    // Retransmission timer.
-    bool isTimed{false}; ///< A frame of this connection can be lost, or a timeout was set by hand.
-    bool isTimerPending{false};
-    uint8_t backoff{0};
-    uint32_t timerSerial{0}; ///< Of the timer that is pending; others count for nothing.
-    TimePs timeSince{0};     ///< An ACK was due first, or told something new.
-    uint64_t timedEnd{0};    ///< One past the last packet sent before that.
-    TimePs baseTimeout{0};
-
-    // Receiver.
-    OutgoingMessage* receiving{nullptr};
-    uint64_t expectedPsn{0};
-    ByteCount receivedBytes{0}; ///< Of the message that it is in.
-    uint64_t packetsToAck{0};
-    bool isNakSent{false};
-    bool isAckOwed{false};  ///< A packet has come that no ACK has answered; of controlled ones.
-    bool isMarkOwed{false}; ///< It was marked.
-    bool isCnpOwed{false};  ///< The next ACK has to carry a notification.
-    TimePs lastCnp{NEVER_PS};
-    FrameNotes* notesOwed{nullptr};  ///< Of the newest packet that no ACK has answered.
-    std::unique_ptr<PacketSet> kept; ///< Came after a gap; where packets are taken so.
-    uint64_t keptAskedPsn{0};        ///< One past the last kept packet that asks for an ACK.
 };
+
+static_assert(sizeof(QueuePair) == 5 * CACHE_LINE);
 
 } // namespace ns3
 

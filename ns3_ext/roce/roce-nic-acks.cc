@@ -17,7 +17,7 @@ RoceNic::HandleAck(QueuePair* queuePair, const Acknowledgement& ack)
 {
     const uint64_t expected = ExtendPsn(ack.psn, queuePair->unackedPsn);
     const bool isOld = expected < queuePair->unackedPsn || expected > queuePair->highestPsn;
-    if (isOld && queuePair->flow == nullptr)
+    if (isOld && !queuePair->isControlled)
     {
         return; // It was overtaken, and tells less than is known already.
     }
@@ -28,7 +28,7 @@ RoceNic::HandleAck(QueuePair* queuePair, const Acknowledgement& ack)
     {
         done = AdvanceAcked(queuePair, expected);
     }
-    if (queuePair->flow != nullptr)
+    if (queuePair->isControlled)
     {
         ReportAck(queuePair,
                   ack,
@@ -128,6 +128,7 @@ RoceNic::AckCameBack(uint64_t argument)
     Acknowledgement ack;
     ack.queuePair = static_cast<uint32_t>(argument >> 32);
     ack.psn = static_cast<uint32_t>(argument & PSN_MASK);
+    ack.isTimer = true;
     HandleAck(m_transport->QueuePairAt(ack.queuePair), ack);
 }
 

@@ -18,27 +18,31 @@ namespace
 /// A timeout of `auto` is this many unloaded round trips, plus the time to drain the queues.
 constexpr int TIMEOUT_ROUND_TRIPS = 4;
 
+/// Of a message's priority, 0..6, and of a queue pair's number, below the largest QpsPerPeer.
+constexpr unsigned PRIORITY_BITS = 3;
+constexpr unsigned NUMBER_BITS = 12;
+
 } // namespace
 
 QueuePair*
 RoceNic::SelectQueuePair(const MessageRequest& request)
 {
-    const uint64_t key = (static_cast<uint64_t>(request.dst) << 8) | request.priority;
-    Peer& peer = m_peers[key];
+    const uint64_t peer = (static_cast<uint64_t>(request.dst) << PRIORITY_BITS) | request.priority;
     if (m_qpsPerPeer == 0)
     {
-        QueuePair* queuePair = Connect(request, peer.nextNumber++);
+        QueuePair* queuePair = Connect(request, m_nextNumber[peer]++);
         // Frames of a connection that may repeat packets can come after its last ACK.
         queuePair->isTransient = !queuePair->isTimed;
         return queuePair;
     }
-    const uint32_t number = peer.nextNumber++ % m_qpsPerPeer;
-    while (peer.queuePairs.size() <= number)
+    // Queue pairs are taken in turn, so that they are made in order.
+    const uint32_t number = m_qpsPerPeer == 1 ? 0 : m_nextNumber[peer]++ % m_qpsPerPeer;
+    QueuePair*& queuePair = m_queuePairs[(peer << NUMBER_BITS) | number];
+    if (queuePair == nullptr)
     {
-        const auto next = static_cast<uint32_t>(peer.queuePairs.size());
-        peer.queuePairs.push_back(Connect(request, next));
+        queuePair = Connect(request, number);
     }
-    return peer.queuePairs[number];
+    return queuePair;
 }
 
 QueuePair*
@@ -55,25 +59,23 @@ RoceNic::Connect(const MessageRequest& request, uint32_t number)
     SetWays(queuePair);
     if (queuePair->isSprayed || (m_recovery == Recovery::SELECTIVE_REPEAT && !queuePair->isScaleUp))
     {
-        queuePair->kept = std::make_unique<PacketSet>(m_initialPsn);
+        queuePair->kept = std::make_unique<KeptPackets>(m_initialPsn);
     }
     if (m_recovery == Recovery::SELECTIVE_REPEAT && !queuePair->isScaleUp)
     {
         queuePair->repeat = std::make_unique<SelectiveRepeat>(m_initialPsn);
     }
-    TimePs roundTrip = 0;
-    for (const Way& way : queuePair->Ways())
+    if (queuePair->isTimed)
     {
-        roundTrip = std::max(roundTrip, UnloadedRoundTrip(*queuePair, way));
+        queuePair->baseTimeout = TIMEOUT_ROUND_TRIPS * UnloadedRoundTrip(*queuePair);
     }
-    queuePair->baseTimeout = TIMEOUT_ROUND_TRIPS * roundTrip;
     // Credits keep a scale-up link's rate; there is no window to fill and nothing to control.
     if (!queuePair->isScaleUp)
     {
-        SetWindow(queuePair, roundTrip);
+        SetWindow(queuePair);
         if (m_control)
         {
-            SetFlow(queuePair, roundTrip);
+            SetFlow(queuePair);
         }
     }
     return queuePair;
@@ -90,9 +92,12 @@ RoceNic::SetWays(QueuePair* queuePair)
     queuePair->way.port = m_ports.at(queuePair->way.path[0]).get();
     queuePair->isScaleUp = isScaleUp(queuePair->way);
     queuePair->payload = queuePair->isScaleUp ? SCALE_UP_PAYLOAD : m_payload;
-    for (Way& way : queuePair->ways)
+    if (queuePair->ways != nullptr)
     {
-        way.port = m_ports.at(way.path[0]).get();
+        for (Way& way : *queuePair->ways)
+        {
+            way.port = m_ports.at(way.path[0]).get();
+        }
     }
     // Where no frame can be lost the timer could only ever find that nothing is missing.
     queuePair->isTimed = IsLossy(*queuePair) || (!m_timeout.IsNegative() && !queuePair->isScaleUp);
@@ -100,7 +105,7 @@ RoceNic::SetWays(QueuePair* queuePair)
 }
 
 void
-RoceNic::SetWindow(QueuePair* queuePair, TimePs roundTrip) const
+RoceNic::SetWindow(QueuePair* queuePair) const
 {
     if (m_windowPolicy == WindowPolicy::FIXED)
     {
@@ -118,45 +123,69 @@ RoceNic::SetWindow(QueuePair* queuePair, TimePs roundTrip) const
             }
             rate += slowest;
         }
-        const auto bits = static_cast<Int128>(rate) * roundTrip / PS_PER_S;
+        const auto bits = static_cast<Int128>(rate) * UnloadedRoundTrip(*queuePair) / PS_PER_S;
         queuePair->window = std::max<ByteCount>(1, static_cast<ByteCount>(bits / BITS_PER_BYTE));
     }
 }
 
 void
-RoceNic::SetFlow(QueuePair* queuePair, TimePs roundTrip)
+RoceNic::SetFlow(QueuePair* queuePair)
 {
-    const ChannelId port = queuePair->way.port->Channel();
-    const uint64_t peer = (static_cast<uint64_t>(queuePair->dst) << 32) | port;
-    const auto shared = m_peerFlows.find(peer);
-    ControlledFlow* flow = shared == m_peerFlows.end() ? nullptr : shared->second;
-    if (flow == nullptr)
-    {
-        FlowFigures figures;
-        for (const Way& way : queuePair->Ways())
-        {
-            figures.lineRate += m_fabric->GetPort(way.port->Channel()).rate;
-        }
-        figures.baseRoundTrip = roundTrip;
-        figures.hops = queuePair->way.hops;
-        figures.payload = queuePair->payload;
-        figures.packetLineBytes =
-            m_format.DataLine(queuePair->payload, false) + TelemetryBytes(*queuePair);
-        flow = m_transport->NewFlow();
-        flow->control = m_control->NewFlow(figures);
-        flow->lineRate = figures.lineRate;
-        flow->rate = flow->control->Rate();
-        if (m_scope == CongestionScope::PEER)
-        {
-            flow->isShared = true;
-            m_peerFlows.emplace(peer, flow);
-        }
-    }
-    queuePair->flow = flow;
+    queuePair->isControlled = true;
     queuePair->countedSentPsn = m_initialPsn;
     queuePair->countedAckedPsn = m_initialPsn;
-    flow->queuePairs.push_back(queuePair);
-    ArmControlTimer(flow);
+    if (m_scope == CongestionScope::QUEUE_PAIR)
+    {
+        m_transport->CountControlledFlow();
+        if (!m_control->ActsOnCnpOnly())
+        {
+            FlowOf(queuePair);
+        }
+        return;
+    }
+    const ChannelId port = queuePair->way.port->Channel();
+    ControlledFlow*& shared = m_peerFlows[(static_cast<uint64_t>(queuePair->dst) << 32) | port];
+    if (shared == nullptr)
+    {
+        m_transport->CountControlledFlow();
+        shared = NewFlow(*queuePair);
+        shared->isShared = true;
+    }
+    queuePair->flow = shared;
+    shared->queuePairs.push_back(queuePair);
+}
+
+ControlledFlow*
+RoceNic::FlowOf(QueuePair* queuePair)
+{
+    if (queuePair->flow == nullptr)
+    {
+        queuePair->flow = NewFlow(*queuePair);
+        queuePair->flow->queuePairs.push_back(queuePair);
+    }
+    return queuePair->flow;
+}
+
+ControlledFlow*
+RoceNic::NewFlow(const QueuePair& queuePair)
+{
+    FlowFigures figures;
+    for (const Way& way : queuePair.Ways())
+    {
+        figures.lineRate += m_fabric->GetPort(way.port->Channel()).rate;
+    }
+    figures.baseRoundTrip = UnloadedRoundTrip(queuePair);
+    figures.hops = queuePair.way.hops;
+    figures.payload = queuePair.payload;
+    figures.packetLineBytes =
+        m_format.DataLine(queuePair.payload, false) + TelemetryBytes(queuePair);
+    ControlledFlow* flow = m_transport->NewFlow();
+    flow->control = m_control->NewFlow(figures);
+    flow->isToldOfAcks = !m_control->ActsOnCnpOnly();
+    flow->lineRate = figures.lineRate;
+    flow->rate = flow->control->Rate();
+    ControlSpoke(flow);
+    return flow;
 }
 
 template <typename PREDICATE>
@@ -238,6 +267,17 @@ RoceNic::UnloadedRoundTrip(const QueuePair& queuePair, const Way& way) const
         }
     }
     return time;
+}
+
+TimePs
+RoceNic::UnloadedRoundTrip(const QueuePair& queuePair) const
+{
+    TimePs longest = 0;
+    for (const Way& way : queuePair.Ways())
+    {
+        longest = std::max(longest, UnloadedRoundTrip(queuePair, way));
+    }
+    return longest;
 }
 
 uint32_t

@@ -27,10 +27,15 @@ RoceNic::CountFlow(QueuePair* queuePair) const
 void
 RoceNic::PacketStarted(QueuePair* queuePair, Frame& frame)
 {
+    frame.isEcnCapable = m_control->UsesEcn();
     ControlledFlow* flow = queuePair->flow;
+    if (flow == nullptr)
+    {
+        UpdateReady(queuePair);
+        return;
+    }
     const TimePs now = m_fabric->Loop().Now();
     const uint32_t telemetryBytes = m_control->TelemetryBytes();
-    frame.isEcnCapable = m_control->UsesEcn();
     if (m_control->UsesRoundTrip() || telemetryBytes != 0)
     {
         frame.notes = m_fabric->NewNotes();
@@ -38,12 +43,14 @@ RoceNic::PacketStarted(QueuePair* queuePair, Frame& frame)
         frame.notes->isTelemetryWanted = telemetryBytes != 0;
         frame.lineBytes += telemetryBytes;
     }
+    // Ports pick after the timers of the instant.
+    CallTimers(flow, now);
     flow->control->OnSent(now, frame.lineBytes);
-    const BitRate rate = flow->control->Rate();
-    flow->nextStart = rate < flow->lineRate
-                          ? now + SerializationTime(frame.lineBytes, rate, TimeRounding::PS_CEIL)
-                          : now;
     ControlSpoke(flow);
+    flow->nextStart =
+        flow->rate < flow->lineRate
+            ? now + SerializationTime(frame.lineBytes, flow->rate, TimeRounding::PS_CEIL)
+            : now;
     UpdateFlow(flow);
 }
 
@@ -53,42 +60,48 @@ RoceNic::ReportAck(QueuePair* queuePair,
                    ByteCount newlyAcked,
                    uint64_t packets)
 {
-    CountFlow(queuePair);
-    ControlledFlow* flow = queuePair->flow;
-    const bool isNotification = m_isCnpOnAck && m_control->UsesCnp();
-    AckReport report;
-    report.now = m_fabric->Loop().Now();
-    report.newlyAcked = newlyAcked;
-    report.inFlight = flow->inFlight;
-    report.ackedPsn = flow->ackedPsn;
-    report.sentPsn = flow->sentPsn;
-    report.packets = m_ackAfter == 1 ? 1 : static_cast<uint32_t>(std::max<uint64_t>(packets, 1));
-    report.markedPackets = ack.isMarked && !isNotification ? report.packets : 0;
-    if (ack.notes != nullptr && ack.notes->sentTime != NEVER_PS)
+    const bool isNotification = ack.isMarked && m_isCnpOnAck && m_control->UsesCnp();
+    const TimePs now = m_fabric->Loop().Now();
+    if (ControlledFlow* flow = queuePair->flow; flow != nullptr && flow->isToldOfAcks)
     {
-        report.roundTrip = report.now - ack.notes->sentTime;
-        report.telemetry = {ack.notes->telemetry.data(), ack.notes->hops};
-        report.path = ack.notes->path;
+        CountFlow(queuePair);
+        AckReport report;
+        report.now = now;
+        report.newlyAcked = newlyAcked;
+        report.inFlight = flow->inFlight;
+        report.ackedPsn = flow->ackedPsn;
+        report.sentPsn = flow->sentPsn;
+        report.packets =
+            m_ackAfter == 1 ? 1 : static_cast<uint32_t>(std::max<uint64_t>(packets, 1));
+        report.markedPackets = ack.isMarked && !isNotification ? report.packets : 0;
+        if (ack.notes != nullptr && ack.notes->sentTime != NEVER_PS)
+        {
+            report.roundTrip = report.now - ack.notes->sentTime;
+            report.telemetry = {ack.notes->telemetry.data(), ack.notes->hops};
+            report.path = ack.notes->path;
+        }
+        CallTimers(flow, ack.isTimer ? now : now - 1);
+        flow->control->OnAck(report);
+        ControlSpoke(flow);
     }
-    flow->control->OnAck(report);
-    if (ack.isMarked && isNotification)
+    if (isNotification)
     {
         m_cnpReceivedTrace(queuePair->index, ack.psn);
-        flow->control->OnCnp(report.now);
+        Notify(FlowOf(queuePair), ack.isTimer ? now : now - 1);
     }
-    ControlSpoke(flow);
 }
 
 void
 RoceNic::ReportLoss(QueuePair* queuePair, bool isTimeout)
 {
     ControlledFlow* flow = queuePair->flow;
-    if (flow == nullptr)
+    if (flow == nullptr || !flow->isToldOfAcks)
     {
         return;
     }
     CountFlow(queuePair);
     const TimePs now = m_fabric->Loop().Now();
+    CallTimers(flow, isTimeout ? now : now - 1);
     isTimeout ? flow->control->OnTimeout(now) : flow->control->OnLoss(now);
     ControlSpoke(flow);
 }
@@ -98,10 +111,29 @@ RoceNic::ReceiveCnp(QueuePair* queuePair)
 {
     --queuePair->pendingCnps;
     m_cnpReceivedTrace(queuePair->index, static_cast<uint32_t>(queuePair->unackedPsn & PSN_MASK));
-    queuePair->flow->control->OnCnp(m_fabric->Loop().Now());
-    ControlSpoke(queuePair->flow);
-    UpdateFlow(queuePair->flow);
+    ControlledFlow* flow = FlowOf(queuePair);
+    // What arrives comes before the timers of the instant.
+    Notify(flow, m_fabric->Loop().Now() - 1);
+    UpdateFlow(flow);
     ReleaseIfOver(queuePair);
+}
+
+void
+RoceNic::Notify(ControlledFlow* flow, TimePs timersUntil)
+{
+    CallTimers(flow, timersUntil);
+    flow->control->OnCnp(m_fabric->Loop().Now());
+    ControlSpoke(flow);
+}
+
+void
+RoceNic::CallTimers(ControlledFlow* flow, TimePs until)
+{
+    while (flow->nextTimer != NEVER_PS && flow->nextTimer <= until)
+    {
+        flow->control->OnTimer(flow->nextTimer);
+        ControlSpoke(flow);
+    }
 }
 
 void
@@ -113,7 +145,21 @@ RoceNic::ControlSpoke(ControlledFlow* flow)
         flow->rate = rate;
         m_rateTrace(flow->queuePairs.front()->index, rate);
     }
-    ArmControlTimer(flow);
+    flow->window = flow->control->Window();
+    const TimePs timer = flow->control->NextTimer();
+    if (timer == flow->nextTimer)
+    {
+        return;
+    }
+    flow->nextTimer = timer;
+    // A rate is asked for with the next packet; only who listens wants to be told in time.
+    if (timer != NEVER_PS && !m_rateTrace.IsEmpty())
+    {
+        EventLoop& loop = m_fabric->Loop();
+        ++flow->pendingTimers;
+        m_transport->TimerArmed();
+        loop.ScheduleTimer(std::max(timer, loop.Now()), m_controlHandler, flow->index);
+    }
 }
 
 void
@@ -157,41 +203,14 @@ RoceNic::PaceTimerFired(uint64_t index)
 }
 
 void
-RoceNic::ArmControlTimer(ControlledFlow* flow)
-{
-    const TimePs time = flow->control->NextTimer();
-    if (time == NEVER_PS || (flow->timerAt != NEVER_PS && flow->timerAt <= time))
-    {
-        return; // A timer that comes before its time is set anew then.
-    }
-    EventLoop& loop = m_fabric->Loop();
-    flow->timerAt = std::max(time, loop.Now());
-    ++flow->timerSerial;
-    ++flow->pendingTimers;
-    m_transport->TimerArmed();
-    loop.ScheduleTimer(flow->timerAt,
-                       m_controlHandler,
-                       (static_cast<uint64_t>(flow->timerSerial) << 32) | flow->index);
-}
-
-void
-RoceNic::ControlTimerFired(uint64_t serialAndIndex)
+RoceNic::ControlTimerFired(uint64_t index)
 {
     m_transport->TimerOver();
-    ControlledFlow* flow = m_transport->FlowAt(static_cast<uint32_t>(serialAndIndex));
+    ControlledFlow* flow = m_transport->FlowAt(static_cast<uint32_t>(index));
     --flow->pendingTimers;
-    const bool isOver = flow->queuePairs.empty() && !flow->isShared;
-    if (!isOver && flow->timerSerial == serialAndIndex >> 32)
+    if (!flow->queuePairs.empty() || flow->isShared)
     {
-        const TimePs now = m_fabric->Loop().Now();
-        const TimePs time = flow->control->NextTimer();
-        flow->timerAt = NEVER_PS;
-        if (time != NEVER_PS && time <= now)
-        {
-            flow->control->OnTimer(now);
-        }
-        ControlSpoke(flow);
-        UpdateFlow(flow);
+        CallTimers(flow, m_fabric->Loop().Now());
     }
     m_transport->ReleaseIfOver(flow);
 }

@@ -49,7 +49,7 @@ RoceNic::ReceiveData(QueuePair* queuePair, Frame& frame)
         }
         return;
     }
-    if (queuePair->flow != nullptr)
+    if (queuePair->isControlled)
     {
         TakeEcho(queuePair, frame);
     }
@@ -60,15 +60,16 @@ RoceNic::ReceiveData(QueuePair* queuePair, Frame& frame)
     bool isAckRequested = frame.isAckRequested;
     if (queuePair->kept != nullptr)
     {
-        isAckRequested |= !queuePair->kept->IsEmpty() &&
-                          (queuePair->repeat != nullptr || queuePair->keptAskedPsn > psn);
-        while (queuePair->kept->Contains(queuePair->expectedPsn))
+        KeptPackets& kept = *queuePair->kept;
+        isAckRequested |=
+            !kept.packets.IsEmpty() && (queuePair->repeat != nullptr || kept.askedPsn > psn);
+        while (kept.packets.Contains(queuePair->expectedPsn))
         {
             ++queuePair->expectedPsn;
         }
-        queuePair->kept->RaiseFloor(queuePair->expectedPsn);
+        kept.packets.RaiseFloor(queuePair->expectedPsn);
     }
-    queuePair->packetsToAck += queuePair->expectedPsn - psn;
+    queuePair->packetsToAck += static_cast<uint32_t>(queuePair->expectedPsn - psn);
     if (isAckRequested || IsAckDueAfter(*queuePair))
     {
         Acknowledge(queuePair, FrameKind::ACK);
@@ -92,7 +93,7 @@ RoceNic::IsAckDueAfter(const QueuePair& queuePair) const
         return true;
     case AckPolicy::OUT_OF_BAND:
         // Only where somebody waits for more than the end of a message.
-        return queuePair.window != 0 || queuePair.isTimed || queuePair.flow != nullptr ||
+        return queuePair.window != 0 || queuePair.isTimed || queuePair.isControlled ||
                queuePair.packetsToAck >= MAX_PACKETS_TO_ACK;
     case AckPolicy::EVERY:
     case AckPolicy::PER_MESSAGE:
@@ -105,7 +106,7 @@ void
 RoceNic::ReceiveOutOfOrder(QueuePair* queuePair, Frame& frame, uint64_t psn)
 {
     const bool isAfterGap = psn > queuePair->expectedPsn;
-    if (!isAfterGap || (queuePair->kept != nullptr && queuePair->kept->Contains(psn)))
+    if (!isAfterGap || (queuePair->kept != nullptr && queuePair->kept->packets.Contains(psn)))
     {
         ++m_counters.duplicatePackets;
         Answer(queuePair, frame, FrameKind::ACK);
@@ -122,7 +123,7 @@ RoceNic::ReceiveOutOfOrder(QueuePair* queuePair, Frame& frame, uint64_t psn)
         {
             Answer(queuePair, frame, FrameKind::ACK);
         }
-        else if (queuePair->flow != nullptr)
+        else if (queuePair->isControlled)
         {
             TakeEcho(queuePair, frame);
         }
@@ -141,12 +142,13 @@ RoceNic::Keep(QueuePair* queuePair, const Frame& frame, uint64_t psn)
 {
     ++m_counters.keptPackets;
     m_counters.receivedPayloadBytes += frame.payloadBytes;
-    queuePair->kept->Insert(psn);
+    KeptPackets& kept = *queuePair->kept;
+    kept.packets.Insert(psn);
     if (frame.isAckRequested)
     {
-        queuePair->keptAskedPsn = std::max(queuePair->keptAskedPsn, psn + 1);
+        kept.askedPsn = std::max(kept.askedPsn, psn + 1);
     }
-    OutgoingMessage* message = queuePair->receiving;
+    const OutgoingMessage* message = queuePair->receiving;
     if (psn < message->EndPsn())
     {
         queuePair->receivedBytes += frame.payloadBytes;
@@ -156,13 +158,13 @@ RoceNic::Keep(QueuePair* queuePair, const Frame& frame, uint64_t psn)
     {
         message = message->next;
     }
-    message->earlyBytes += frame.payloadBytes;
+    kept.early[message->firstPsn] += frame.payloadBytes;
 }
 
 void
 RoceNic::Answer(QueuePair* queuePair, Frame& frame, FrameKind kind)
 {
-    if (queuePair->flow != nullptr)
+    if (queuePair->isControlled)
     {
         TakeEcho(queuePair, frame);
     }
@@ -208,7 +210,7 @@ RoceNic::IsEchoing() const
 void
 RoceNic::NotifyCongestion(QueuePair* queuePair)
 {
-    if (queuePair->flow == nullptr || !m_control->UsesCnp())
+    if (!queuePair->isControlled || !m_control->UsesCnp())
     {
         return;
     }
@@ -326,6 +328,7 @@ RoceNic::AcknowledgeOutOfBand(QueuePair* queuePair, bool isMarked, FrameNotes* n
     ack->queuePair = queuePair->index;
     ack->psn = psn;
     ack->isMarked = isMarked;
+    ack->isTimer = true;
     ack->notes = notes;
     loop.ScheduleTimer(time, sender.m_echoHandler, reinterpret_cast<uint64_t>(ack));
 }
@@ -339,7 +342,11 @@ RoceNic::Deliver(QueuePair* queuePair)
         const OutgoingMessage* message = queuePair->receiving;
         ByteCount bytes = queuePair->receivedBytes;
         queuePair->receiving = message->next;
-        queuePair->receivedBytes = message->next == nullptr ? 0 : message->next->earlyBytes;
+        queuePair->receivedBytes = 0;
+        if (queuePair->kept != nullptr && message->next != nullptr)
+        {
+            queuePair->receivedBytes = queuePair->kept->TakeEarly(message->next->firstPsn);
+        }
         if (StripedMessage* whole = message->whole; whole != nullptr)
         {
             whole->deliveredBytes += bytes;

@@ -124,14 +124,8 @@ RoceNic::HasPacket(const QueuePair& queuePair) const
     }
     // A control's window may have become smaller than what is in flight. It opens by an ACK only:
     // where none is due, one packet more asks for it.
-    return queuePair.flow != nullptr && queuePair.nextPsn != queuePair.unackedPsn &&
+    return queuePair.isControlled && queuePair.nextPsn != queuePair.unackedPsn &&
            !IsAckDue(queuePair);
-}
-
-bool
-RoceNic::IsPaced(const QueuePair& queuePair) const
-{
-    return queuePair.flow != nullptr && queuePair.flow->nextStart > m_fabric->Loop().Now();
 }
 
 bool
@@ -141,12 +135,8 @@ RoceNic::IsWindowFull(const QueuePair& queuePair) const
     {
         return true;
     }
-    if (queuePair.flow == nullptr)
-    {
-        return false;
-    }
-    const ByteCount window = queuePair.flow->control->Window();
-    return window != 0 && queuePair.flow->inFlight >= window;
+    const ControlledFlow* flow = queuePair.flow;
+    return flow != nullptr && flow->window != 0 && flow->inFlight >= flow->window;
 }
 
 bool
@@ -280,7 +270,7 @@ RoceNic::BuildDataFrame(QueuePair* queuePair, const Packet& packet)
         {
             queuePair->sending = message->next;
         }
-        if (queuePair->flow != nullptr)
+        if (queuePair->flow != nullptr && queuePair->flow->isToldOfAcks)
         {
             CountFlow(queuePair);
         }
@@ -311,7 +301,7 @@ RoceNic::TakeWay(const QueuePair& queuePair, const DataPort& port, Frame& frame)
         return;
     }
     const auto way =
-        std::find_if(queuePair.ways.begin(), queuePair.ways.end(), [&port](const Way& candidate) {
+        std::find_if(queuePair.ways->begin(), queuePair.ways->end(), [&port](const Way& candidate) {
             return candidate.port == &port;
         });
     frame.path = way->path;

@@ -227,7 +227,8 @@ void
 RoceNic::DoDispose()
 {
     m_ports.clear();
-    m_peers.clear();
+    m_queuePairs.Clear();
+    m_nextNumber.Clear();
     m_peerFlows.clear();
     m_control = nullptr;
     m_fabric = nullptr;
@@ -273,15 +274,11 @@ RoceNic::Install(RankId rank, Fabric& fabric, RoceTransport& transport)
         break;
     }
     fabric.SetSink(rank, *this);
-    const PlatformDescription& platform = transport.Platform();
-    for (ChannelId channel = 0; channel < platform.Channels(); ++channel)
+    for (const ChannelId channel : transport.Routes().ChannelsFrom(rank))
     {
-        if (platform.Transmitter(channel) == platform.rankNode[rank])
-        {
-            auto port = std::make_unique<DataPort>(*this, channel);
-            fabric.SetSource(channel, *port);
-            m_ports.emplace(channel, std::move(port));
-        }
+        auto port = std::make_unique<DataPort>(*this, channel);
+        fabric.SetSource(channel, *port);
+        m_ports.emplace(channel, std::move(port));
     }
 }
 

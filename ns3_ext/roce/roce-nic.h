@@ -3,6 +3,7 @@
 #define ASTRA_ROCE_NIC_H
 
 #include "../congestion/congestion-control.h"
+#include "../core/flat-map.h"
 #include "../core/member-handler.h"
 #include "../core/units.h"
 #include "../fabric/frame.h"
@@ -59,6 +60,7 @@ struct Acknowledgement
     uint32_t psn{0}; ///< 24 bits: the next packet expected.
     bool isNak{false};
     bool isMarked{false};
+    bool isTimer{false}; ///< Came as a timer of its instant, not as an arrival.
     FrameNotes* notes{nullptr};
 };
 
@@ -106,13 +108,6 @@ class RoceNic : public Object, public FrameSink
   private:
     friend class DataPort;
 
-    /// The queue pairs to one destination at one priority.
-    struct Peer
-    {
-        std::vector<QueuePair*> queuePairs;
-        uint32_t nextNumber{0};
-    };
-
     /// A packet that may be sent now.
     struct Packet
     {
@@ -128,8 +123,11 @@ class RoceNic : public Object, public FrameSink
     QueuePair* SelectQueuePair(const MessageRequest& request);
     QueuePair* Connect(const MessageRequest& request, uint32_t number);
     void SetWays(QueuePair* queuePair);
-    void SetWindow(QueuePair* queuePair, TimePs roundTrip) const;
-    void SetFlow(QueuePair* queuePair, TimePs roundTrip);
+    void SetWindow(QueuePair* queuePair) const;
+    void SetFlow(QueuePair* queuePair);
+    ControlledFlow* NewFlow(const QueuePair& queuePair);
+    /// Of a full packet and its ACK, by the longest of its ways.
+    TimePs UnloadedRoundTrip(const QueuePair& queuePair) const;
     /// Whether one of the channels that its frames and their ACKs can take is such.
     template <typename PREDICATE>
     bool HasChannel(const QueuePair& queuePair, const PREDICATE& predicate) const;
@@ -146,7 +144,6 @@ class RoceNic : public Object, public FrameSink
     void SendLatencyPassed(uint64_t unused);
     void SubmitPart(QueuePair* queuePair, MessageId id, ByteCount size, StripedMessage* whole);
     bool HasPacket(const QueuePair& queuePair) const;
-    bool IsPaced(const QueuePair& queuePair) const;
     bool IsWindowFull(const QueuePair& queuePair) const;
     static bool IsTransportWindowFull(const QueuePair& queuePair);
     bool IsAckDue(const QueuePair& queuePair) const;
@@ -189,10 +186,15 @@ class RoceNic : public Object, public FrameSink
                    uint64_t packets);
     void ReportLoss(QueuePair* queuePair, bool isTimeout);
     void ReceiveCnp(QueuePair* queuePair);
+    /// The flow of a controlled queue pair; made now where nothing was controlled so far.
+    ControlledFlow* FlowOf(QueuePair* queuePair);
+    void Notify(ControlledFlow* flow, TimePs timersUntil);
+    /// Call the control at each of its times up to one that have come, that one included.
+    void CallTimers(ControlledFlow* flow, TimePs until);
+    /// Ask the control what it says now; after each call of it.
     void ControlSpoke(ControlledFlow* flow);
     void UpdateFlow(ControlledFlow* flow);
-    void ArmControlTimer(ControlledFlow* flow);
-    void ControlTimerFired(uint64_t serialAndIndex);
+    void ControlTimerFired(uint64_t index);
     void PaceTimerFired(uint64_t index);
 
     // Receiver.
@@ -240,7 +242,8 @@ class RoceNic : public Object, public FrameSink
     /// Unacknowledged packets after which the receiver acknowledges at the latest.
     uint64_t m_ackAfter{1};
     std::map<ChannelId, std::unique_ptr<DataPort>> m_ports;
-    std::unordered_map<uint64_t, Peer> m_peers; ///< By destination and priority.
+    FlatMap<QueuePair*> m_queuePairs; ///< By destination, priority and number.
+    FlatMap<uint32_t> m_nextNumber;   ///< Of a message's queue pair, by destination and priority.
     /// Under CongestionScope peer, by destination and first port.
     std::unordered_map<uint64_t, ControlledFlow*> m_peerFlows;
     std::deque<MessageRequest> m_submitted; ///< Wait for the send latency, in order.

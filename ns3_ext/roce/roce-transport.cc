@@ -36,17 +36,6 @@ QueuePair*
 RoceTransport::NewQueuePair(RankId src, RankId dst, uint32_t number)
 {
     QueuePair* queuePair = m_queuePairs.Take();
-    if (m_freeIndices.empty())
-    {
-        queuePair->index = static_cast<uint32_t>(m_byIndex.size());
-        m_byIndex.push_back(queuePair);
-    }
-    else
-    {
-        queuePair->index = m_freeIndices.back();
-        m_freeIndices.pop_back();
-        m_byIndex[queuePair->index] = queuePair;
-    }
     queuePair->src = src;
     queuePair->dst = dst;
     queuePair->number = number;
@@ -92,24 +81,23 @@ RoceTransport::SpreadOverFirstChannels(QueuePair* queuePair)
     {
         return;
     }
+    queuePair->ways = std::make_unique<std::vector<Way>>();
     for (const std::vector<ChannelId>& way : ways)
     {
-        queuePair->ways.push_back(
+        queuePair->ways->push_back(
             Way{nullptr, m_paths.Store(way), static_cast<uint16_t>(way.size())});
     }
-    queuePair->way = queuePair->ways.front();
+    queuePair->way = queuePair->ways->front();
     queuePair->isSprayed = true;
 }
 
 void
 RoceTransport::Release(QueuePair* queuePair)
 {
-    m_byIndex[queuePair->index] = nullptr;
     if (queuePair->isWatched)
     {
         m_queuePairWatch->Gone(queuePair->index);
     }
-    m_freeIndices.push_back(queuePair->index);
     m_queuePairs.Give(queuePair);
 }
 
@@ -128,7 +116,6 @@ RoceTransport::NewFlow()
         m_freeFlows.pop_back();
         m_flowByIndex[flow->index] = flow;
     }
-    ++m_flowCount;
     return flow;
 }
 

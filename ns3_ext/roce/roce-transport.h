@@ -8,6 +8,7 @@
 #include "../fabric/route-table.h"
 #include "controlled-flow.h"
 #include "outgoing-message.h"
+#include "queue-pair-store.h"
 #include "queue-pair.h"
 #include "roce-nic.h"
 
@@ -48,7 +49,7 @@ class RoceTransport : public MessageNetwork
 
     QueuePair* QueuePairAt(uint32_t index)
     {
-        return m_byIndex[index];
+        return m_queuePairs.At(index);
     }
 
     RoceNic& NicOf(RankId rank)
@@ -96,6 +97,12 @@ class RoceTransport : public MessageNetwork
 
     /// Let a flow go that has no queue pair and no timer any more, and is nobody's to share.
     void ReleaseIfOver(ControlledFlow* flow);
+
+    /// A flow has a control, or will have one once it is needed.
+    void CountControlledFlow()
+    {
+        ++m_flowCount;
+    }
 
     /// Flows that ever had a control.
     int64_t ControlledFlows() const
@@ -195,13 +202,11 @@ class RoceTransport : public MessageNetwork
     MessageListener* m_listener{nullptr};
     QueuePairWatch* m_queuePairWatch{nullptr};
     FrameWatch* m_frameWatch{nullptr};
-    Slab<QueuePair> m_queuePairs;
+    QueuePairStore m_queuePairs;
     Slab<OutgoingMessage> m_messages;
     Slab<StripedMessage> m_stripedMessages;
     Slab<Acknowledgement> m_acknowledgements;
     Slab<ControlledFlow> m_flows;
-    std::vector<QueuePair*> m_byIndex;
-    std::vector<uint32_t> m_freeIndices;
     std::vector<ControlledFlow*> m_flowByIndex;
     std::vector<uint32_t> m_freeFlows;
     int64_t m_flowCount{0};
