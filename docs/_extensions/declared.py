@@ -31,6 +31,7 @@ PACKAGES = (
     "config",
     "engines.network",
     "results",
+    "plots",
     "analysis.compare",
     "batch",
 )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """README's picture is what the product draws of the job that ``make run`` runs.
 
-    astra-py run workloads/zionex_2x8.toml --out results/zionex_2x8
-    astra-py plot timeline results/zionex_2x8 --out docs/pictures/timeline.svg
+astra-py run workloads/zionex_2x8.toml --out results/zionex_2x8
+astra-py plot timeline results/zionex_2x8 --out docs/pictures/timeline.svg
 """
 
 from __future__ import annotations
@@ -10,13 +10,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
+import matplotlib as mpl
 
 import astra_py as ap
+from astra_py.plots import plot_timeline, save_figure
 from documents import ROOT
-
-matplotlib = pytest.importorskip("matplotlib")
-timeline = pytest.importorskip("astra_py.plots.timeline")
 
 PICTURE = ROOT / "docs" / "pictures" / "timeline.svg"
 MOST_BYTES = 200_000
@@ -28,14 +26,12 @@ def texts(svg: str) -> list[str]:
 
 
 def test_the_timeline_is_that_of_the_job(tmp_path: Path) -> None:
-    from astra_py.plots.figure import save_figure
-
-    matplotlib.use("Agg")
+    mpl.use("Agg")
     result = ap.load(ROOT / "workloads" / "zionex_2x8.toml").run()
-    save_figure(timeline.plot_timeline(result), tmp_path / "timeline.svg")
+    save_figure(plot_timeline(result), tmp_path / "timeline.svg")
     drawn, kept = ((folder / "timeline.svg").read_text(encoding="utf-8") for folder in (tmp_path, PICTURE.parent))
     assert texts(drawn) == texts(kept)
-    if f"Matplotlib v{matplotlib.__version__}," in kept:
+    if f"Matplotlib v{mpl.__version__}," in kept:
         # of one version the same to the byte; others round and place as they do
         assert drawn == kept
 
