@@ -19,6 +19,7 @@ from astra_py.plots.rank_map import draw_rank_map
 from astra_py.plots.style import COMPUTE, EXPOSED, INK, MEMORY, collective_colour
 from astra_py.plots.units import time_unit
 from astra_py.results.intervals import IntervalSet
+from astra_py.results.trace_lanes import gaps, lanes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,14 +82,14 @@ def _plot_rank(shown: Iteration, rank: int, ax: Axes | None, size: str) -> Axes:
     table = shown.of_rank(rank)
     begin, end = (int(bound) for bound in shown.bounds[rank])
     unit = time_unit(end)
-    lanes = list(_lanes(table))
-    height = 0.16 + 0.035 * sum(lane.height for lane in lanes)
+    tracks = list(_lanes(table))
+    height = 0.16 + 0.035 * sum(lane.height for lane in tracks)
     with drawing(ax, size, height, caption(shown.result)) as axes:
         from matplotlib.patches import Patch
 
         handles: dict[str, Patch] = {}
         top = 0.0
-        for lane in lanes:
+        for lane in tracks:
             _draw_lane(axes, lane, table, shown.number, top, unit.size)
             handles.setdefault(lane.kind, Patch(color=lane.colour, label=lane.kind))
             top += lane.height
@@ -96,17 +97,16 @@ def _plot_rank(shown: Iteration, rank: int, ax: Axes | None, size: str) -> Axes:
         computes = IntervalSet(
             np.maximum(table["start_ps"][is_compute], begin), np.minimum(table["end_ps"][is_compute], end)
         )
-        gaps = _gaps(computes, begin, end)
-        for start, stop in gaps / unit.size:
-            axes.axvspan(start, stop, color=EXPOSED, alpha=_SHADE, linewidth=0, zorder=0)
+        for start, stop in gaps(computes, begin, end):
+            axes.axvspan(start / unit.size, stop / unit.size, color=EXPOSED, alpha=_SHADE, linewidth=0, zorder=0)
         idle = (end - begin - computes.length) / unit.size
         if (table["iteration"] != shown.number).any():
             handles["other"] = Patch(color=INK, alpha=_FAINT, linewidth=0, label="faint: of another iteration")
         shade = Patch(
             color=EXPOSED, alpha=2 * _SHADE, linewidth=0, label=f"no compute under way: {_figure(idle)} {unit.name}"
         )
-        centres = np.cumsum([lane.height for lane in lanes]) - np.array([lane.height for lane in lanes]) / 2
-        axes.set_yticks(centres, [_shortened(lane.name) for lane in lanes])
+        centres = np.cumsum([lane.height for lane in tracks]) - np.array([lane.height for lane in tracks]) / 2
+        axes.set_yticks(centres, [_shortened(lane.name) for lane in tracks])
         axes.tick_params(axis="y", length=0)
         axes.set(xlim=(begin / unit.size, end / unit.size), ylim=(top, 0), xlabel=f"time since the start ({unit.name})")
         time, exposed = (each / unit.size for each in (end - begin, shown.exposed_ps(rank)))
@@ -170,16 +170,8 @@ def _collective_lanes(table: Columns, rows: NDArray[np.int64]) -> Iterator[_Lane
 
 
 def _lane(name: str, kind: str, colour: str, rows: NDArray[np.int64], table: Columns) -> _Lane:
-    """A lane whose operations are put into the first row that is free when they start."""
-    rows = rows[np.argsort(table["start_ps"][rows], kind="stable")]
-    free: list[int] = []
-    row = np.zeros(len(rows), dtype=np.int64)
-    for place, (start, end) in enumerate(zip(table["start_ps"][rows], table["end_ps"][rows], strict=True)):
-        row[place] = next((number for number, at in enumerate(free) if at <= start), len(free))
-        if row[place] == len(free):
-            free.append(0)
-        free[row[place]] = end
-    return _Lane(name, kind, colour, rows, row)
+    """A lane whose operations are put into as few rows as they need."""
+    return _Lane(name, kind, colour, rows, lanes(table["start_ps"][rows], table["end_ps"][rows]))
 
 
 def _draw_lane(axes: Axes, lane: _Lane, table: Columns, iteration: int, top: float, unit: float) -> None:
@@ -200,12 +192,6 @@ def _draw_lane(axes: Axes, lane: _Lane, table: Columns, iteration: int, top: flo
                     alpha=1 if own else _FAINT,
                     linewidth=0,
                 )
-
-
-def _gaps(covered: IntervalSet, begin: int, end: int) -> NDArray[np.int64]:
-    """i64[n, 2]: what of a window is not covered by a set that lies in it."""
-    edges = np.concatenate([[begin], np.column_stack([covered.start, covered.end]).ravel(), [end]]).reshape(-1, 2)
-    return edges[edges[:, 1] > edges[:, 0]]
 
 
 def _shortened(name: str) -> str:

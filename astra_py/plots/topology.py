@@ -228,7 +228,7 @@ def _row_name(platform: Platform, groups: Sequence[Group]) -> str:
     lines = name_range(graph, nodes).split(" ")
     most = max(len(group.nodes) if level else _ranks_in(platform, group) for group in groups)
     if most > 1 or is_machines:
-        lines.append(f"{most} in a {'circle' if level == 0 else 'square'}")
+        lines.append(f"{most} a mark")
     return "\n".join(lines[:1] + lines[-1:] if len(lines) > 4 else lines)
 
 
