@@ -195,7 +195,7 @@ def test_a_watched_run_is_the_run(overrides):
     for name, column in vars(plain.columns).items():
         if isinstance(column, np.ndarray):
             np.testing.assert_array_equal(column, getattr(watched.columns, name), err_msg=name)
-    costs = ("events", "most_pending")  # a watched port does in an event what another one is caught up with
+    costs = ("events", "most_pending_events")  # a watched port does in an event what another one is caught up with
     counted, counted_watched = (
         {name: count for name, count in columns.counters.items() if name not in costs}
         for columns in (plain.columns, watched.columns)
