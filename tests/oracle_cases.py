@@ -135,6 +135,34 @@ def random_switch_case(seed: int) -> Case:
     return replace(case, transport=replace(case.transport, **figures))
 
 
+def held_port_case(seed: int) -> Case:
+    """Make the case of this seed in which the port between two switches is held while others' ACKs pass it.
+
+    Three ranks send to one behind the far switch, which pauses its neighbour long before that one has to pause anybody;
+    data that come there wait, and small frames that come after them go first.
+    """
+    rng = random.Random(f"held {seed}")
+    rate, payload = rng.choice([40, 100, 400]) * 10**9, rng.choice([1000, 4096])
+    latency, delay = rng.choice([1, 5_000, 300_000, 2_000_000]), rng.choice([0, 1, 20_000, 500_000])
+    calls = [Op(r, 3, rng.randint(40, 60) * payload) for r in range(3)]
+    back = [Op(r, rng.randrange(3), rng.randint(1, 60) * payload) for r in (3, 4, 5) for _ in range(2)]
+    links = [(r, 6 + r // 3, rate, delay) for r in range(6)] + [(6, 7, rng.choice([1, 4]) * rate, delay)]
+    transport = Transport(payload=payload, timeout_ps=10**9, cnp_interval_ps=0)
+    figures = Switch(pfc_alpha=rng.choice([0.01, 0.02, 0.05]), xon_offset=rng.choice([0, 5_000]))
+    line = transport.largest_line
+    rooms = [2 * (figures.reserve_of(line) + figures.headroom_of(*link[2:], line)) for link in links]
+    return Case(
+        name=f"held {seed}",
+        nodes=(*(Node(r) for r in range(6)), Node(-1, latency), Node(-1, latency)),
+        links=tuple(links),
+        transport=transport,
+        ops=(*calls, *back),
+        join_ps=(0,) * 6,
+        group=tuple(range(6)),
+        switch=replace(figures, buffer=3 * rooms[0] + rooms[6] + 400_000),
+    )
+
+
 def random_switch(rng: random.Random, case: Case) -> Switch:
     """A switch on which everything of the case can pass: a frame finds room where there is nothing else.
 

@@ -3,7 +3,6 @@
 
 #include "errors.h"
 
-#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -17,6 +16,7 @@ EventLoop::Run()
                                                  : static_cast<uint64_t>(m_eventLimit);
     const TimePs timeLimit = m_timeLimit < 0 ? std::numeric_limits<TimePs>::max() : m_timeLimit;
     m_isStopped = false;
+    m_isAtTimeLimit = false;
     while (!m_isStopped)
     {
         if (m_queue.IsEmpty())
@@ -25,9 +25,7 @@ EventLoop::Run()
         }
         if (m_queue.Top().time > timeLimit)
         {
-            // All that belongs to the time up to the limit has happened, whether it was an event or not.
-            m_now = std::max(m_now, timeLimit);
-            m_order = std::numeric_limits<uint64_t>::max();
+            m_isAtTimeLimit = true;
             return LoopExit::TIME_LIMIT;
         }
         if (m_eventCount >= eventLimit)

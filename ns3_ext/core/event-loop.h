@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <utility>
 
 namespace ns3
@@ -40,6 +41,13 @@ class EventLoop
     UInt128 Here() const
     {
         return KeyOf(m_now, m_order);
+    }
+
+    /// As Here(), but once a time limit has ended the run, all up to the limit has happened,
+    /// whether it was an event or not.
+    UInt128 Horizon() const
+    {
+        return m_isAtTimeLimit ? KeyOf(m_timeLimit, std::numeric_limits<uint64_t>::max()) : Here();
     }
 
     /// Key of the arrival that ScheduleArrival would schedule.
@@ -185,6 +193,7 @@ class EventLoop
     TimePs m_timeLimit{-1};
     std::function<void()> m_hook;
     bool m_isStopped{false};
+    bool m_isAtTimeLimit{false};
 };
 
 } // namespace ns3

@@ -36,7 +36,7 @@ void
 Fabric::CatchUp(ChannelId id)
 {
     Port& port = m_ports[id];
-    const UInt128 here = m_loop->Here();
+    const UInt128 here = m_loop->Horizon();
     for (;;)
     {
         UInt128 next = here;

@@ -14,11 +14,12 @@ from astra_py.engines.packet import PacketEngine
 from astra_py.engines.routes import route_paths
 from astra_py.platforms.platform import Platform
 from engine_cases import platform_of, template_of, transport_of
-from oracle_cases import Case, random_switch_case
+from oracle_cases import Case, held_port_case, random_switch_case
 from reference_sim import Simulator
 
 CASES = 300
 SLOW_CASES = 1000
+HELD_CASES = 12
 
 
 def lossy_platform(case: Case) -> Platform:
@@ -163,6 +164,11 @@ def assert_same(case: Case, seed: int) -> None:
 @pytest.mark.parametrize("seed", range(CASES))
 def test_random_case(seed: int) -> None:
     assert_same(random_switch_case(seed), seed)
+
+
+@pytest.mark.parametrize("seed", range(HELD_CASES))
+def test_small_frames_overtake_those_that_are_held(seed: int) -> None:
+    assert_same(held_port_case(seed), seed)
 
 
 @pytest.mark.slow
