@@ -14,7 +14,7 @@ from astra_py.engines.packet import PacketEngine
 from astra_py.platforms.platform import Platform
 from engine_cases import one_instance, platform_of, template_of, transport_of
 from oracle_cases import Case
-from reference_fabric import Node
+from reference_port import Node
 from reference_roce import Transport
 from reference_sim import Op
 

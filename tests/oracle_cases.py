@@ -8,8 +8,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from typing import Any
 
-from reference_fabric import Channel, Node
+from reference_port import Channel, Node
 from reference_roce import ACKED, DELIVERED, EVERY, OUT_OF_BAND, PER_MESSAGE, PER_PACKET, SENT, Transport
 from reference_sim import Op, Route, Simulator
 from reference_switch import ACK_PRIORITY, Switch
@@ -127,10 +128,12 @@ def random_switch_case(seed: int) -> Case:
     if rng.random() < 0.8:
         case = replace(case, switch=random_switch(rng, case))
     timeout = rng.choice([20, 100, 400]) * 1_000_000 + rng.randrange(10) * 1_000
-    figures = {
+    figures: dict[str, Any] = {
         "timeout_ps": timeout,
         "is_selective": rng.random() < 0.3,
         "cnp_interval_ps": rng.choice([0, 10**6, 10**8]),
+        "dcqcn": random_dcqcn(rng) if rng.random() < 0.5 else None,
+        "is_pace_shared": rng.random() < 0.3,
     }
     return replace(case, transport=replace(case.transport, **figures))
 
@@ -170,6 +173,7 @@ def random_switch(rng: random.Random, case: Case) -> Switch:
     """
     line = case.transport.largest_line
     depth = rng.choice([0, 0, 1, 2, 5]) * line
+    is_shared = not case.does_rank_forward and rng.random() < 0.4
     figures = Switch(
         pfc=not case.does_rank_forward and rng.random() < 0.75,
         lossless_mask=rng.choice([255, 255, 0x80, 0x7F, rng.randrange(256)]),
@@ -185,6 +189,8 @@ def random_switch(rng: random.Random, case: Case) -> Switch:
         ecn_kmax=depth + rng.choice([0, line, 5 * line, 777]),
         ecn_pmax=rng.choice([0.0, 0.2, 0.5, 1.0]),
         ecn_mark_at=rng.choice(["enqueue", "dequeue"]),
+        weights=tuple(rng.choice([1, 1, 2, 5, 100]) for _ in range(7)) if is_shared else (),
+        cut_through=rng.choice([1, 64, 600]) if rng.random() < 0.3 else 0,
     )
     priorities = {ACK_PRIORITY, *(op.priority for op in case.ops)}
     taken = [0] * len(case.nodes)
@@ -196,6 +202,23 @@ def random_switch(rng: random.Random, case: Case) -> Switch:
     shared = rng.choice([0, 1, 3]) * line if is_all_lossless else rng.choice([2, 3, 10]) * line
     busiest = max if not is_all_lossless or rng.random() < 0.5 else min
     return replace(figures, buffer=busiest(total for total in taken if total) + shared if any(taken) else 10**6)
+
+
+def random_dcqcn(rng: random.Random) -> dict[str, Any]:
+    """Figures of the reaction point, by the names of its reference; short times, so that small cases see all of it."""
+    return {
+        "g": rng.choice([1 / 256, 1 / 16, 0.5]),
+        "k": rng.choice([1_000_000, 5_000_000, 55_000_000]),
+        "t": rng.choice([2_000_000, 10_000_000, 55_000_000]),
+        "b": rng.choice([None, 5_000, 100_000]),
+        "f": rng.choice([1, 2, 5]),
+        "r_ai": rng.choice([40, 1_000]) * 1e6,
+        "r_hai": rng.choice([400, 5_000]) * 1e6,
+        "least": rng.choice([100, 1_000]) * 1e6,
+        "decrease_interval": rng.choice([0, 0, 4_000_000]),
+        "clamps": rng.random() < 0.7,
+        "per_interval": rng.random() < 0.3,
+    }
 
 
 def random_transport(rng: random.Random) -> Transport:

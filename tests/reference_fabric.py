@@ -4,74 +4,29 @@
 * An instant has four stages: releases of what has left, by egress port; last bytes, by channel, those of one channel as
   they were sent; all that is timed, in order of scheduling; picks of free ports, by port.
 * A port whose last frame has left, this instant included, and that has nothing to pick starts at once what reaches it.
-  It picks PAUSE and RESUME, then by priority, 7 first: its FIFO, then its NIC's packets. What is paused is not there.
+  It picks PAUSE and RESUME, then by priority, 7 first, or by the priorities' shares: its FIFO, then its NIC's packets.
+  What is paused is not there.
 * A frame that came by Ethernet and goes on is charged to the node's buffer when its last byte has come, before the
   node's latency, and released when its last bit has left; it may be marked on coming to its port, or on leaving it.
 * A PAUSE or RESUME acts on the transmitter a response time after it came. A PAUSE ends by a RESUME or after its quanta;
   it is made again each half of them, until its (channel, priority) resumes.
+* Where frames cut through, one that is longer than a header and not lost leaves a node's latency after its header came,
+  if its port is Ethernet, no faster than its link, has nothing else to send and may; else it is stored and forwarded.
+  It is charged only if its last byte came before.
 """
 
 from __future__ import annotations
 
 import heapq
 from abc import ABC, abstractmethod
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 
-from reference_switch import LOSS, MARK, PFC_LINE, QUANTUM_BITS, Buffer, Switch, draw
+from reference_port import Channel, Frame, Node, Port
+from reference_switch import ACK_PRIORITY, LOSS, MARK, PFC_LINE, QUANTUM_BITS, Buffer, Shares, Switch, draw
 
 RELEASE, LAST_BYTE, TIMED, PICK = range(4)
-
-
-# A rank's NIC (``rank`` >= 0) or a switch (-1), and the latency of what it forwards.
-@dataclass(frozen=True)
-class Node:
-    rank: int = -1
-    latency_ps: int = 0
-
-
-# One direction of a link, from node ``tx`` to node ``rx``; where there are pauses, c and c ^ 1 are a link.
-@dataclass(frozen=True)
-class Channel:
-    tx: int
-    rx: int
-    rate_bps: int
-    delay_ps: int
-    efficiency_ppm: int = 0  # of a scale-up link; 0 is Ethernet
-    loss: float = 0.0
-
-
-# What goes along ``route``. ``frame_bytes`` is what it takes of a buffer; ``transit`` is its priority wherever it is
-# passed on, and for pauses.
-@dataclass(eq=False, kw_only=True)
-class Frame:
-    line_bytes: int
-    frame_bytes: int
-    priority: int
-    transit: int
-    route: Sequence[int]
-    payload: int = 0
-    is_ecn_capable: bool = False
-    is_marked: bool = False
-    hop: int = 0
-
-
-# The transmitter of a channel.
-@dataclass(eq=False)
-class Port:
-    end_ps: int = 0  # of its last frame
-    sending: Frame | None = None  # that frame; None for PAUSE and RESUME
-    queues: list[deque[Frame]] = field(default_factory=lambda: [deque() for _ in range(8)])
-    pfc: deque[tuple[int, int]] = field(default_factory=deque)  # priority and quanta, 0 of RESUME
-    paused_until_ps: list[int] = field(default_factory=lambda: [0] * 8)
-    frames: int = 0
-    line_bytes: int = 0
-    numbered: int = 0  # of the frames, all but PAUSE and RESUME
-    lost: int = 0
-    dropped: int = 0  # of what this channel brought, by the buffer at its end
-    marked: int = 0
-    draws: int = 0  # for marks
 
 
 class Fabric(ABC):
@@ -92,6 +47,10 @@ class Fabric(ABC):
         self.heap: list[tuple[int, int, int, int, Callable[[], None]]] = []
         self.now = self.scheduled = 0
         self.ports = [Port() for _ in channels]
+        for port, channel in zip(self.ports, channels, strict=True):
+            is_at_switch = min(nodes[channel.tx].rank, nodes[channel.rx].rank) < 0
+            if switch.weights and is_at_switch and not channel.efficiency_ppm:
+                port.shares = Shares(switch.weights)
         headrooms: dict[int, dict[int, int]] = defaultdict(dict)
         for number, c in enumerate(channels):
             if switch.buffer and not c.efficiency_ppm:
@@ -102,10 +61,10 @@ class Fabric(ABC):
         self.made: dict[tuple[int, int], int] = defaultdict(int)  # PAUSEs and RESUMEs by (channel, priority)
 
     @abstractmethod
-    def offered(self, number: int) -> int: ...  # the priority of the next packet of the port's NIC, or -1
+    def offered(self, number: int) -> set[int]: ...  # the priorities of which the port's NIC has packets to send
 
     @abstractmethod
-    def next_packet(self, number: int) -> Frame: ...
+    def next_packet(self, number: int, q: int) -> Frame: ...
 
     @abstractmethod
     def arrive(self, frame: Frame) -> None: ...  # at the end of its route
@@ -120,10 +79,15 @@ class Fabric(ABC):
     def is_paused(self, number: int, q: int) -> bool:
         return self.now < self.ports[number].paused_until_ps[q]
 
-    def waiting(self, number: int) -> Frame | None:
-        """Return the frame that would leave the port's FIFOs."""
-        frames = (frame for queue in reversed(self.ports[number].queues) for frame in queue)
-        return next((frame for frame in frames if not self.is_paused(number, frame.transit)), None)
+    def waiting(self, number: int) -> dict[int, Frame]:
+        """Return the frames that would leave the port's FIFOs, by priority."""
+        frames = [frame for queue in self.ports[number].queues for frame in reversed(queue)]
+        return {frame.priority: frame for frame in frames if not self.is_paused(number, frame.transit)}
+
+    def wire_ps(self, number: int, line: int) -> int:
+        rate = self.channels[number].rate_bps
+        nearest = max((16 * line * 10**9 + rate) // (2 * rate), 1) * 1000
+        return nearest if self.is_ns_nearest else -(-8 * line * 10**12 // rate)
 
     def depth(self, number: int, q: int) -> int:
         """Return the frame bytes of a priority that the port is sending and has waiting."""
@@ -137,46 +101,74 @@ class Fabric(ABC):
 
     def is_idle(self, number: int) -> bool:
         port = self.ports[number]
-        return not (port.end_ps > self.now or port.pfc or self.waiting(number) or self.offered(number) >= 0)
+        return not (port.end_ps > self.now or port.pfc or self.waiting(number) or self.offered(number))
 
     def pick(self, number: int) -> None:
-        port, waiting, offered = self.ports[number], self.waiting(number), self.offered(number)
+        port, waiting = self.ports[number], self.waiting(number)
+        ready = waiting.keys() | self.offered(number)
         if port.end_ps > self.now:  # still, or since an earlier event of this instant
             return
         if port.pfc:
-            self.start_pfc(number, *port.pfc.popleft())
-        elif waiting and waiting.priority >= offered:
-            port.queues[waiting.priority].remove(waiting)
+            return self.start_pfc(number, *port.pfc.popleft())
+        if not ready:
+            return
+        q = max(ready) if ACK_PRIORITY in ready or not port.shares else port.shares.choose(ready)
+        if q in waiting:
+            port.queues[q].remove(waiting[q])
             if self.switch.ecn_mark_at == "dequeue":
-                self.mark(waiting, number)
-            self.start(number, waiting)
-        elif offered >= 0:
-            self.start(number, self.next_packet(number))
+                self.mark(waiting[q], number)
+        self.start(number, waiting[q] if q in waiting else self.next_packet(number, q))
 
     def occupy(self, number: int, line: int) -> int:
         """Send ``line`` bytes and return when the last one arrives."""
-        port, channel, rate = self.ports[number], self.channels[number], self.channels[number].rate_bps
-        nearest = max((16 * line * 10**9 + rate) // (2 * rate), 1) * 1000
-        port.end_ps = self.now + (nearest if self.is_ns_nearest else -(-8 * line * 10**12 // rate))
+        port, wire_ps = self.ports[number], self.wire_ps(number, line)
+        port.end_ps = self.now + wire_ps
+        port.busy_ps += wire_ps
         port.frames += 1
         port.line_bytes += line
         self.at(port.end_ps, lambda: self.pick(number), PICK, number)
-        return port.end_ps + channel.delay_ps
+        return port.end_ps + self.channels[number].delay_ps
 
     def start(self, number: int, frame: Frame) -> None:
         port, part = self.ports[number], self.channels[number].efficiency_ppm
-        arrival = self.occupy(number, -(-max(frame.payload, 16) * 10**6 // part) if part else frame.line_bytes)
+        line = -(-max(frame.payload, 16) * 10**6 // part) if part else frame.line_bytes
+        arrival = self.occupy(number, line)
         port.sending = frame
-        if frame.hop and self.buffer_of(frame):
+        port.data_frames += frame.is_data
+        port.payload_bytes += frame.payload
+        if port.shares:
+            port.shares.pay(frame.priority, line)
+        if frame.is_charged:
+            frame.is_charged = False
             q, came_by = frame.priority, frame.route[frame.hop - 1]
             self.at(port.end_ps, lambda: self.release(came_by, q, frame.frame_bytes), RELEASE, number)
         is_lost = draw(self.seed, LOSS, number, port.numbered) < int(self.channels[number].loss * 2**64)
         port.numbered += 1
         port.lost += is_lost
-        if not is_lost:
-            self.at(arrival, lambda: self.last_byte(frame, number), LAST_BYTE, 2 * number + 1)
+        if is_lost:
+            return
+        self.at(arrival, lambda: self.last_byte(frame, number), LAST_BYTE, 2 * number + 1)
+        header_ps = self.wire_ps(number, self.switch.cut_through)
+        is_passed_on = frame.hop + 1 < len(frame.route)
+        if self.switch.cut_through and is_passed_on and not part and header_ps < self.wire_ps(number, line):
+            comes = self.now + header_ps + self.channels[number].delay_ps
+            latency = self.nodes[self.channels[number].rx].latency_ps
+            self.at(comes + latency, lambda: self.cut_through(frame, number), LAST_BYTE, 2 * number)
+
+    def cut_through(self, frame: Frame, number: int) -> None:
+        """Let a frame of which the header has come by channel ``number`` go on at once, if it may."""
+        hop = frame.route.index(number) + 1
+        egress = frame.route[hop]
+        is_slow_enough = self.channels[egress].rate_bps <= self.channels[number].rate_bps
+        may_leave = is_slow_enough and self.is_idle(egress) and not self.is_paused(egress, frame.transit)
+        if may_leave and not frame.is_gone and not self.channels[egress].efficiency_ppm:
+            ahead = replace(frame, hop=hop, priority=frame.transit)
+            frame.is_gone = True
+            self.start(egress, ahead)
 
     def last_byte(self, frame: Frame, number: int) -> None:
+        if frame.is_gone:
+            return None
         frame.hop += 1
         if frame.hop == len(frame.route):
             return self.arrive(frame)
@@ -187,6 +179,7 @@ class Fabric(ABC):
             is_kept = buffer.charge(number, frame.priority, frame.frame_bytes, self.depth(egress, frame.priority))
             if not was_paused and (number, frame.priority) in buffer.paused:
                 self.make_pfc(number, frame.priority, self.switch.pause_quanta)
+            frame.is_charged, frame.is_gone = is_kept, not is_kept
             if not is_kept:
                 self.ports[number].dropped += 1
                 return None
@@ -207,12 +200,21 @@ class Fabric(ABC):
 
     def enqueue(self, frame: Frame) -> None:
         """Put a frame into the queue of the port it goes on by."""
+        if frame.is_gone:
+            return None
         number = frame.route[frame.hop]
+        self.note_queue(number, frame.frame_bytes)
         if self.switch.ecn_mark_at == "enqueue":
             self.mark(frame, number)
-        is_idle = self.is_idle(number)
+        if self.is_idle(number) and not self.is_paused(number, frame.transit):
+            return self.start(number, frame)
         self.ports[number].queues[frame.priority].append(frame)
-        (self.pick if is_idle else self.wake)(number)
+        return self.wake(number)
+
+    def note_queue(self, number: int, more: int) -> None:
+        """Something comes to a port, with so many frame bytes of its own."""
+        queued = sum(self.depth(number, q) for q in range(8)) + more
+        self.ports[number].most_queued = max(self.ports[number].most_queued, queued)
 
     def mark(self, frame: Frame, number: int) -> None:
         port, links = self.ports[number], frame.route[max(frame.hop - 1, 0) : frame.hop + 1]
@@ -234,6 +236,7 @@ class Fabric(ABC):
         if quanta:
             again = self.now + self.quanta_ps(number, quanta) // 2
             self.at(again, lambda: self.make_pfc(number, q, quanta) if made == self.made[number, q] else None)
+        self.note_queue(back, 0)
         is_idle = self.is_idle(back)
         self.ports[back].pfc.append((q, quanta))
         (self.pick if is_idle else self.wake)(back)

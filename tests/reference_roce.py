@@ -22,6 +22,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
+
+from reference_pace import Pace
 
 SENT, DELIVERED, ACKED = 0, 1, 2
 PER_PACKET, EVERY, PER_MESSAGE, OUT_OF_BAND = "per_packet", "every", "per_message", "out_of_band"
@@ -29,7 +32,8 @@ MOST_DOUBLINGS = 16
 
 
 # Figures of the transport; ``header`` and ``ack`` None are RoCEv2's own; ``window``, ``timeout_ps`` and
-# ``cnp_interval_ps`` None are none, and without the last no packet can be marked.
+# ``cnp_interval_ps`` None are none, and without the last no packet can be marked. ``dcqcn`` has figures of the reaction
+# to CNPs, which a queue pair has for itself or shares with the others between its ranks; None is no reaction.
 @dataclass(frozen=True)
 class Transport:
     payload: int = 4096
@@ -47,6 +51,8 @@ class Transport:
     timeout_ps: int | None = None
     is_selective: bool = False
     cnp_interval_ps: int | None = None
+    dcqcn: dict[str, Any] | None = None
+    is_pace_shared: bool = False
 
     @property
     def largest_line(self) -> int:
@@ -71,6 +77,7 @@ class QueuePair:
     route: Sequence[int]
     reverse: Sequence[int]
     t: Transport
+    pace: Pace | None = None
     packets: list[Packet] = field(default_factory=list)
     bytes_before: list[int] = field(default_factory=lambda: [0])
     # The sender's:

@@ -20,7 +20,10 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from reference_fabric import Channel, Fabric, Frame, Node
+from congestion.reference_dcqcn import ReferenceDcqcn
+from reference_fabric import Fabric
+from reference_pace import Pace
+from reference_port import Channel, Frame, Node
 from reference_roce import ACKED, DELIVERED, OUT_OF_BAND, SENT, QueuePair, Transport
 from reference_switch import ACK_PRIORITY, PREAMBLE_AND_GAP, Switch
 
@@ -77,6 +80,7 @@ class Simulator(Fabric):
         self.qps: dict[tuple[int, int, int, int], QueuePair] = {}
         self.nics: dict[int, list[QueuePair]] = defaultdict(list)  # by port
         self.served: dict[tuple[int, int], tuple[int, int]] = defaultdict(lambda: (-1, -1))  # by port and priority
+        self.paces: dict[tuple[int, ...], Pace] = {}  # by ranks and port, and where it is not shared queue pair
         self.timers: dict[QueuePair, set[int]] = defaultdict(set)  # the deadlines that are looked after
         self.timeouts = self.naks = self.repeats = 0
         self.posts: dict[tuple[int, int, int], int] = defaultdict(int)
@@ -143,30 +147,47 @@ class Simulator(Fabric):
             key = ((op.dst - op.owner - 1) % self.ranks, flow[3])
             route, reverse = self.route(op.owner, op.dst, flow[3]), self.route(op.dst, op.owner, flow[3])
             is_scale_up = all(self.channels[c].efficiency_ppm for c in route)
-            own = dataclasses.replace(self.t, payload=4096, window=None, ack_policy=OUT_OF_BAND, timeout_ps=None)
-            self.qps[flow] = QueuePair(key, op.priority, route, reverse, own if is_scale_up else self.t)
+            t = self.t
+            if is_scale_up:
+                t = dataclasses.replace(
+                    t, payload=4096, window=None, ack_policy=OUT_OF_BAND, timeout_ps=None, dcqcn=None
+                )
+            self.qps[flow] = QueuePair(key, op.priority, route, reverse, t, self.pace_of(flow, route[0], t))
             self.nics[route[0]].append(self.qps[flow])
         self.at(self.now + self.t.send_latency_ps, lambda: self.make_available(i, self.qps[flow]))
+
+    def pace_of(self, flow: tuple[int, ...], port: int, t: Transport) -> Pace | None:
+        if t.dcqcn is None:
+            return None
+        rate, key = self.channels[port].rate_bps, (*flow[:2], port, *(() if t.is_pace_shared else flow[2:]))
+        return self.paces.setdefault(key, Pace(ReferenceDcqcn(rate, **t.dcqcn), rate))
+
+    def let_go(self, pace: Pace, port: int) -> None:
+        """The next packet of a flow may leave."""
+        pace.is_held = False
+        self.wake(port)
 
     def make_available(self, i: int, qp: QueuePair) -> None:
         qp.add(i, self.ops[i].size)
         self.wake(qp.route[0])
 
     def ready(self, port: int) -> list[QueuePair]:
-        return [qp for qp in self.nics[port] if not self.is_paused(port, qp.priority) and qp.turn() is not None]
+        free = [qp for qp in self.nics[port] if not (qp.pace and qp.pace.is_held)]
+        return [qp for qp in free if not self.is_paused(port, qp.priority) and qp.turn() is not None]
 
-    def offered(self, number: int) -> int:
-        return max((qp.priority for qp in self.ready(number)), default=-1)
+    def offered(self, number: int) -> set[int]:
+        return {qp.priority for qp in self.ready(number)}
 
-    def next_packet(self, number: int) -> Frame:
-        q = self.offered(number)
+    def next_packet(self, number: int, q: int) -> Frame:
         served = self.served[number, q]
         qp = min((qp for qp in self.ready(number) if qp.priority == q), key=lambda qp: (qp.key <= served, qp.key))
         self.served[number, q] = qp.key
         turn, asks, is_new = qp.send(self.now)
         self.repeats += not is_new
         self.set_timer(qp)
-        packet = qp.packets[turn]
+        packet, pace = qp.packets[turn], qp.pace
+        if pace and (again := pace.send(self.now, packet.line_bytes)):
+            self.at(again, lambda: self.let_go(pace, number))
         return RoceFrame(
             line_bytes=packet.line_bytes,
             frame_bytes=packet.line_bytes - (PREAMBLE_AND_GAP if qp.t.header is None else 0),
@@ -174,6 +195,7 @@ class Simulator(Fabric):
             transit=q,
             route=qp.route,
             payload=packet.payload,
+            is_data=True,
             is_ecn_capable=qp.t.cnp_interval_ps is not None,
             qp=qp,
             number=turn,
@@ -204,8 +226,10 @@ class Simulator(Fabric):
     def arrive(self, frame: Frame) -> None:
         assert isinstance(frame, RoceFrame)
         qp = frame.qp
+        if frame.kind == "cnp":
+            return qp.pace.control.cnp(self.now) if qp.pace else None
         if frame.kind != "data":
-            return self.learn(frame) if frame.kind != "cnp" else None
+            return self.learn(frame)
         reply, complete = qp.receive(frame.number, frame.asks)
         if reply:
             self.reply(qp, reply, frame.number)

@@ -25,7 +25,8 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from reference_fabric import Channel, Fabric, Frame, Node
+from reference_fabric import Fabric
+from reference_port import Channel, Frame, Node
 from reference_switch import Switch
 
 #: Ethernet, IPv4, TCP with its timestamp option, FCS; the least frame; preamble and gap.
@@ -147,10 +148,10 @@ class TcpSimulator(Fabric):
             action()
         return self
 
-    def offered(self, number: int) -> int:
-        return -1  # a port has its FIFOs alone: what a socket sends is in them at once
+    def offered(self, number: int) -> set[int]:
+        return set()  # a port has its FIFOs alone: what a socket sends is in them at once
 
-    def next_packet(self, number: int) -> Frame:
+    def next_packet(self, number: int, q: int) -> Frame:
         raise AssertionError("nothing is offered")
 
     def work(self, rank: int, c: Connection, time_ps: int, action: Callable[[], None]) -> None:

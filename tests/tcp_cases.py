@@ -10,7 +10,7 @@ import astra_py as ap
 from astra_py.platforms import Platform
 from astra_py.platforms.platform import NodeKind
 from behaviour.flows import Flow, graph_of, run_flows
-from reference_fabric import Channel, Node
+from reference_port import Channel, Node
 from reference_tcp import Host, Message, Tcp, TcpSimulator
 
 #: Slow start without an end and without marks: nothing but windows, ACKs and the wire decides.

@@ -22,7 +22,7 @@ from astra_py.analysis.recurrences import (
     serialisation_ps,
     stepwise,
 )
-from reference_fabric import Channel, Node
+from reference_port import Channel, Node
 from reference_roce import ACKED, DELIVERED, EVERY, OUT_OF_BAND, PER_MESSAGE, SENT, Transport
 from reference_sim import Op, Route, Simulator
 

@@ -8,7 +8,7 @@ from itertools import count
 
 import pytest
 
-from reference_fabric import Channel, Node
+from reference_port import Channel, Node
 from reference_roce import OUT_OF_BAND, PER_MESSAGE, SENT, QueuePair, Transport
 from reference_sim import Op, Simulator
 from reference_switch import LOSS, MARK, Buffer, Switch, draw, mix64

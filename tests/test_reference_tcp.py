@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from reference_fabric import Channel, Node
+from reference_port import Channel, Node
 from reference_tcp import WRITE_PS, Message, Route, Tcp, TcpSimulator, line_bytes
 
 #: 80 Gb/s: a byte every 100 ps.

@@ -17,7 +17,7 @@ from engine_cases import platform_of, template_of, transport_of
 from oracle_cases import Case, held_port_case, random_switch_case
 from reference_sim import Simulator
 
-CASES = 300
+CASES = 500
 SLOW_CASES = 1000
 HELD_CASES = 12
 
@@ -99,12 +99,39 @@ def attributes_of(case: Case) -> dict[str, str]:
         "EcnKmax": w.ecn_kmax,
         "EcnPmax": w.ecn_pmax,
         "EcnMarkAt": w.ecn_mark_at,
+        "Scheduling": "dwrr" if w.weights else "strict",
+        "Weights": ",".join(map(str, w.weights or (1,) * 7)),
+        "CutThrough": str(w.cut_through > 0).lower(),
+        "CutThroughHeader": w.cut_through or 64,
     }
-    # Notifications are sent, and the rate stays that of the port.
-    control = {"ns3::Dcqcn::CnpInterval": f"{case.transport.cnp_interval_ps}ps", "ns3::Dcqcn::MinRate": "100000Gbps"}
-    recovery = "selective_repeat" if case.transport.is_selective else "go_back_n"
+    nic = {
+        "Recovery": "selective_repeat" if case.transport.is_selective else "go_back_n",
+        "CongestionScope": "peer" if case.transport.is_pace_shared else "queue_pair",
+    }
     figures = {f"ns3::FabricSwitch::{key}": str(value) for key, value in switch.items()}
-    return figures | control | {"ns3::RoceNic::Recovery": recovery}
+    figures |= {f"ns3::RoceNic::{key}": value for key, value in nic.items()}
+    return figures | {f"ns3::Dcqcn::{key}": value for key, value in control_of(case).items()}
+
+
+def control_of(case: Case) -> dict[str, str]:
+    """DCQCN's attributes; without a reaction, notifications are sent and the rate stays that of the port."""
+    interval = {"CnpInterval": f"{case.transport.cnp_interval_ps}ps"}
+    d = case.transport.dcqcn
+    if d is None:
+        return interval | {"MinRate": "100000Gbps"}
+    return interval | {
+        "Gain": repr(d["g"]),
+        "AlphaInterval": f"{d['k']}ps",
+        "IncreaseTimer": f"{d['t']}ps",
+        "ByteCounter": str(d["b"] or 0),
+        "FastRecovery": str(d["f"]),
+        "AdditiveIncrease": f"{d['r_ai']:.0f}bps",
+        "HyperIncrease": f"{d['r_hai']:.0f}bps",
+        "MinRate": f"{d['least']:.0f}bps",
+        "DecreaseInterval": f"{d['decrease_interval']}ps",
+        "ClampTarget": str(d["clamps"]).lower(),
+        "AlphaUpdate": "per_interval" if d["per_interval"] else "per_cnp",
+    }
 
 
 def run_packet(case: Case, seed: int) -> EngineColumns:
@@ -145,6 +172,10 @@ def assert_same(case: Case, seed: int) -> None:
     assert ends.tolist() == [oracle.end_ps[rank] for rank in case.group], case.name
     ports = oracle.ports
     assert columns.channel_frames.tolist() == [port.frames for port in ports], case.name
+    assert columns.channel_data_frames.tolist() == [port.data_frames for port in ports], case.name
+    assert columns.channel_payload_bytes.tolist() == [port.payload_bytes for port in ports], case.name
+    assert columns.channel_busy_ps.tolist() == [port.busy_ps for port in ports], case.name
+    assert columns.channel_max_queue_bytes.tolist() == [port.most_queued for port in ports], case.name
     assert columns.channel_line_bytes.tolist() == [port.line_bytes for port in ports], case.name
     assert columns.channel_pfc_frames.tolist() == [port.frames - port.numbered for port in ports], case.name
     assert columns.channel_dropped_frames.tolist() == [port.lost for port in ports], case.name
