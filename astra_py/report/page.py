@@ -16,7 +16,7 @@ from astra_py.plots.style import COLLECTIVES, COMMUNICATION, COMPUTE, EXPOSED, M
 from astra_py.report.glossary import GLOSSARY
 from astra_py.report.headline import Headline, headline
 from astra_py.report.pictures import Picture, has_pictures, pictures_of, why_picture
-from astra_py.report.scenario import Setting, settings_of
+from astra_py.report.scenario import Setting, settings
 from astra_py.report.tables import Table, table_of, tables_of_result
 from astra_py.report.timeline import rank_timeline, ranks_timeline
 from astra_py.results.result import Result
@@ -166,7 +166,7 @@ def _part(anchor: str, label: str, result: Result, *, is_drawn: bool) -> _Part:
         times=_times(result),
         stopped=_stopped(result),
         checks=result.checks,
-        settings=tuple(settings_of(result)),
+        settings=tuple(settings(result.manifest["scenario"])),
         figures=tuple(figure for figure in figures if figure.svg),
         pictures=tuple(pictures_of(result)) if is_drawn else (),
         tables=tuple(tables_of_result(result)),
