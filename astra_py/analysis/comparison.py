@@ -243,6 +243,11 @@ class Comparison:
 
     # ------------------------------------------------------------------------------------ output
 
+    def _repr_html_(self) -> str:
+        from astra_py.report.notebook import comparison_html
+
+        return comparison_html(self)
+
     def report(self, *, has_why: bool = True) -> str:
         """What was compared as text; with a bar and a sentence for each collective of a packet run."""
         return report(self, has_why=has_why)

@@ -306,6 +306,11 @@ class Schedule:
     shared_pools: tuple[str, ...] = ()
     shared_first: IntColumn = field(default_factory=_ints)
 
+    def _repr_html_(self) -> str:
+        from astra_py.report.notebook import schedule_html
+
+        return schedule_html(self)
+
     def __len__(self) -> int:
         return len(self.kind)
 

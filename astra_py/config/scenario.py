@@ -268,6 +268,11 @@ class Scenario(Table):
         if not (self.jobs or self.background):
             self.require_workload()
 
+    def _repr_html_(self) -> str:
+        from astra_py.report.notebook import scenario_html
+
+        return scenario_html(self)
+
     @property
     def title(self) -> str:
         """What is to be run, in a few words."""

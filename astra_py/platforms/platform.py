@@ -107,6 +107,11 @@ class Platform:
         nodes, links = len(self.graph), self.graph.number_of_edges()
         return f"<Platform {self.name!r}: {self.ranks} ranks, {nodes} nodes, {links} links>"
 
+    def _repr_html_(self) -> str:
+        from astra_py.report.notebook import platform_html
+
+        return platform_html(self)
+
     @cached_property
     def rank_nodes(self) -> NDArray[np.int32]:
         """i32[ranks]: the node of each rank."""

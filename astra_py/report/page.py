@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from astra_py.analysis.comparison import Comparison
+from astra_py.analysis.stretches import Part
 from astra_py.errors import ConfigError
 from astra_py.plots.style import COLLECTIVES, COMMUNICATION, COMPUTE, EXPOSED, MEMORY
 from astra_py.report.glossary import GLOSSARY
 from astra_py.report.headline import Headline, headline
-from astra_py.report.scenario import Setting, settings_of
+from astra_py.report.pictures import Picture, has_pictures, pictures_of, why_picture
+from astra_py.report.scenario import Setting, settings
 from astra_py.report.tables import Table, table_of, tables_of_result
 from astra_py.report.timeline import rank_timeline, ranks_timeline
 from astra_py.results.result import Result
@@ -58,18 +60,21 @@ class _Part:
     checks: tuple[Check, ...]
     settings: tuple[Setting, ...]
     figures: tuple[_Figure, ...]
+    pictures: tuple[Picture, ...]
     tables: tuple[Table, ...]
 
 
-def write_report(source: Result | Comparison | Mapping[str, Result], path: str | Path) -> Path:
+def write_report(source: Result | Comparison | Mapping[str, Result], path: str | Path, *, has_why: bool = True) -> Path:
     """Write one HTML file that needs nothing else: no network, no fonts, no further files.
 
-    The same results give the same file.
+    The same results give the same file. Without matplotlib it has no pictures but the timelines, and says so.
 
     Parameters
     ----------
     source : a result, a comparison, or results by name, side by side.
     path : the file; one that is there is replaced, once the new one is whole.
+    has_why : of a comparison: whether where the time of packet runs over RoCE went is in it. For that they are run
+        again, watched, unless the comparison has done so.
 
     Returns
     -------
@@ -84,14 +89,20 @@ def write_report(source: Result | Comparison | Mapping[str, Result], path: str |
     if not named:
         raise ConfigError("a report of no result; allowed: one or more")
     comparison = source if isinstance(source, Comparison) else None
-    parts = [_part(f"r{number}", label, result) for number, (label, result) in enumerate(named.items(), 1)]
+    is_long = len(named) > _MOST_RUNS
+    parts = [
+        _part(f"r{number}", label, result, is_drawn=not is_long)
+        for number, (label, result) in enumerate(named.items(), 1)
+    ]
     text = _template().render(
         title=_title(named, comparison),
-        parts=parts if len(parts) <= _MOST_RUNS else [],
-        many=len(parts) if len(parts) > _MOST_RUNS else 0,
+        parts=[] if is_long else parts,
+        many=len(parts) if is_long else 0,
         summary=_summary(parts) if len(parts) > 1 else None,
         verdict=comparison.verdict if comparison else "",
-        compared=_compared(comparison) if comparison else [],
+        compared=_compared(comparison, has_why=has_why) if comparison else [],
+        why=why_picture(comparison) if comparison and has_why and comparison.is_explained else None,
+        has_pictures=has_pictures(),
         glossary=GLOSSARY,
         legend=_LEGEND,
     )
@@ -141,7 +152,7 @@ def _title(named: Mapping[str, Result], comparison: Comparison | None) -> str:
     return told if len(named) == 1 else f"{told}: {len(named)} runs {'compared' if comparison else 'side by side'}"
 
 
-def _part(anchor: str, label: str, result: Result) -> _Part:
+def _part(anchor: str, label: str, result: Result, *, is_drawn: bool) -> _Part:
     figures = [
         _Figure("One rank", *rank_timeline(result)),
         _Figure("All ranks", *ranks_timeline(result)),
@@ -155,8 +166,9 @@ def _part(anchor: str, label: str, result: Result) -> _Part:
         times=_times(result),
         stopped=_stopped(result),
         checks=result.checks,
-        settings=tuple(settings_of(result)),
+        settings=tuple(settings(result.manifest["scenario"])),
         figures=tuple(figure for figure in figures if figure.svg),
+        pictures=tuple(pictures_of(result)) if is_drawn else (),
         tables=tuple(tables_of_result(result)),
     )
 
@@ -202,7 +214,7 @@ def _summary(parts: list[_Part]) -> Table:
     return table_of(pd.DataFrame(rows), "summary", "Runs", "exposed: of all iterations of the rank that ends the run")
 
 
-def _compared(comparison: Comparison) -> list[Table]:
+def _compared(comparison: Comparison, *, has_why: bool) -> list[Table]:
     """Tables of a comparison: times by level, and where the time of packet runs went."""
     found = []
     for level, title in (
@@ -217,4 +229,11 @@ def _compared(comparison: Comparison) -> list[Table]:
         shares = {column: 100 * frame[column] for column in frame.columns if column.endswith("_difference")}
         note = f"differences from {comparison.labels[0]} in percent of it" if shares else ""
         found.append(table_of(frame.assign(**shares).head(100), f"compared-{level}", f"{title} compared", note))
+    if has_why and comparison.is_explained and len(comparison.why):
+        frame = comparison.why
+        parts = [f"{part}_us" for part in Part if frame[f"{part}_us"].any()]
+        wanted = ["variant", "name", "iteration", "packet_us", *parts, "largest_part", "knob", "longest_queue"]
+        frame = frame[[column for column in wanted if not frame[column].isin(("", None)).all()]]
+        note = "parts of a collective's critical path, which add up to its time; knob: the key that moves the largest"
+        found.append(table_of(frame.head(100), "why", "Where the time of packet runs went", note))
     return found

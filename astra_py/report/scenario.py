@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The scenario of a result as rows: each key with its value, its default, its unit and what it is."""
+"""A scenario as rows: each key with its value, its default, its unit and what it is."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from astra_py.config.params import parameter_table
 
-if TYPE_CHECKING:
-    from astra_py.results.result import Result
-
-__all__ = ["Setting", "settings_of"]
+__all__ = ["Setting", "settings"]
 
 
 @dataclass(frozen=True)
@@ -34,9 +31,13 @@ class Setting:
     meaning: str
 
 
-def settings_of(result: Result) -> list[Setting]:
-    """Every key of the scenario that was run, with its value after presets and overrides."""
-    scenario = result.manifest.get("scenario", {})
+def settings(scenario: Mapping[str, Any]) -> list[Setting]:
+    """Every key of a resolved scenario, with its value after presets and overrides.
+
+    Parameters
+    ----------
+    scenario : as :meth:`~astra_py.config.Scenario.resolved` gives it, and a manifest has it.
+    """
     kind = scenario.get("transport", {}).get("kind")
     known = {parameter.key: parameter for parameter in parameter_table()}
     found = []

@@ -40,6 +40,11 @@ class Result:
         run = self.manifest["run"]
         return f"<Result {self.digest[:12]}: {run['time_ps'] / 1e6:.6f} us, {len(self.checks)} checks passed>"
 
+    def _repr_html_(self) -> str:
+        from astra_py.report.notebook import result_html
+
+        return result_html(self)
+
     @property
     def digest(self) -> str:
         """SHA-256 of the resolved scenario and of every input file."""

@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import base64
+import importlib.util
+import re
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -32,6 +36,12 @@ def text(result: Result, tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def page(text: str) -> Page:
     return read_page(text)
+
+
+@pytest.fixture(autouse=True)
+def without_pictures(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures are drawn once, for the page that all tests share: they take longer than everything else."""
+    monkeypatch.setattr("astra_py.report.pictures.find_spec", lambda name: None)
 
 
 def changed(result: Result, manifest: dict[str, Any] | None = None, **tables: dict[str, Any]) -> Result:
@@ -119,7 +129,10 @@ def test_all_of_the_scenario_and_where_it_comes_from_is_there(result: Result, pa
         assert told in page.text
 
 
-def test_the_same_result_gives_the_same_page(result: Result, text: str, tmp_path: Path) -> None:
+def test_the_same_result_gives_the_same_page(
+    result: Result, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("astra_py.report.pictures.find_spec", importlib.util.find_spec)
     result.save(tmp_path / "saved")
     again = write_report(ap.read_result(tmp_path / "saved"), tmp_path / "run.html")
     assert again.read_text(encoding="utf-8") == text
@@ -165,6 +178,10 @@ def test_a_comparison(tmp_path: Path) -> None:
     times = comparison.iterations["packet_us"]
     assert numbers(page, "all-compared-iteration", "packet µs") == [round(each, 3) for each in times]
     assert {row[0] for row in page.tables["all-summary"][1:]} == {"packet", "analytic"}
+    assert numbers(page, "all-why", "packet µs") == [round(each, 3) for each in comparison.why["packet_us"]]
+    assert "Where the time went" in [text for _, text in page.headings]
+    short = write_report(comparison, tmp_path / "short.html", has_why=False).read_text(encoding="utf-8")
+    assert "all-why" not in read_page(short).tables
 
 
 def test_no_result_is_an_error(tmp_path: Path) -> None:
@@ -175,3 +192,18 @@ def test_no_result_is_an_error(tmp_path: Path) -> None:
 def test_where_it_cannot_be_written_nothing_is_left(result: Result, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="the report cannot be written: No such file or directory"):
         write_report(result, tmp_path / "absent" / "run.html")
+
+
+def test_pictures_are_in_the_page_and_without_matplotlib_it_says_so(result: Result, text: str, tmp_path: Path) -> None:
+    pictures = re.findall(r'<img src="data:image/svg\+xml;base64,([^"]+)" alt="([^"]+)">', text)
+    assert {"Bus bandwidth", "Topology", "Traffic"} <= set(re.findall(r"<h4>([^<]+)</h4>\n<img", text))
+    for data, _ in pictures:
+        assert ElementTree.fromstring(base64.b64decode(data)).tag == "{http://www.w3.org/2000/svg}svg"
+    assert "need matplotlib" not in text
+    bare = write_report(result, tmp_path / "run.html").read_text(encoding="utf-8")
+    assert "need matplotlib" in read_page(bare).text
+    assert "<img" not in bare
+
+
+def test_a_page_of_sixteen_ranks_stays_small(text: str) -> None:
+    assert len(text) < 2_000_000
