@@ -192,6 +192,7 @@ class EngineOptions:
     ns3_defaults : further ns-3 attribute defaults, in the same form, for which there is no parameter.
     capture : ports whose frames are written to files, or None.
     watch : what is written down beside the results, or None; it changes nothing of these.
+    link_bins : most bins of time by which channels are counted, an even number; 0 for none.
     analytic_mode : which model of whole messages the analytic engine is: "loggp", "astra_sim", "astra_sim_congestion".
     fault : for tests of the checks: "", "drop_message", "double_message" or "swap_sizes".
     """
@@ -206,6 +207,7 @@ class EngineOptions:
     ns3_defaults: Mapping[str, str] = field(default_factory=dict)
     capture: Capture | None = None
     watch: Watch | None = None
+    link_bins: int = 0
     analytic_mode: str = "loggp"
     fault: str = ""
 
@@ -239,6 +241,10 @@ class EngineColumns:
     episode, by start and then channel: the channel whose transmitter was held, the priority, and the time from the
     PAUSE's effect to the end by RESUME or expiry. An engine without switches may leave these out: columns without rows
     stand for zeros.
+
+    ``bin_end_ps`` are the ends of bins of time, of which the first begins at 0; ``bin_line_bytes`` and
+    ``bin_max_queue_bytes`` have a row of all channels for each bin, one after another: the bytes that were on the wire in
+    it, and the most that waited or were being sent. Without sampling, and without ports, there are none.
 
     Where the transport is TCP: ``core_*`` has one row per networking core of each machine, its time by kind of work and
     the pieces of work; ``staging_*`` one per rank whose messages are copied between accelerator and host; ``socket_*``
@@ -283,6 +289,9 @@ class EngineColumns:
     pause_priority: NDArray[np.uint8] = field(default_factory=_no_u8)
     pause_start_ps: NDArray[np.int64] = field(default_factory=_no_i64)
     pause_end_ps: NDArray[np.int64] = field(default_factory=_no_i64)
+    bin_end_ps: NDArray[np.int64] = field(default_factory=_no_i64)
+    bin_line_bytes: NDArray[np.int64] = field(default_factory=_no_i64)
+    bin_max_queue_bytes: NDArray[np.int64] = field(default_factory=_no_i64)
     core_machine: NDArray[np.int32] = field(default_factory=_no_i32)
     core_core: NDArray[np.int32] = field(default_factory=_no_i32)
     core_busy_ps: NDArray[np.int64] = field(default_factory=_no_i64)

@@ -13,6 +13,7 @@ from astra_py.results.collectives import collectives_table
 from astra_py.results.flows import flows_table
 from astra_py.results.hosts import host_cores_table, sockets_table, staging_table
 from astra_py.results.iterations import iterations_table
+from astra_py.results.link_bins import link_bins_table
 from astra_py.results.links import links_table
 from astra_py.results.messages import messages_table, pairs_table
 from astra_py.results.operations import operations_table
@@ -35,6 +36,7 @@ _BUILDERS = {
     "pairs": pairs_table,
     "flows": flows_table,
     "links": links_table,
+    "link_bins": link_bins_table,
     "queues": queues_table,
     "pauses": pauses_table,
     "host_cores": host_cores_table,

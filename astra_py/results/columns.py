@@ -200,6 +200,15 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         _int("max_queue_bytes", "most bytes that waited or were being sent at its egress port"),
         _int("dropped_frames", "frames lost on it"),
     ),
+    "link_bins": (
+        _int("channel", "directed link, as in links"),
+        _int("bin", "number of the bin of time, from 0"),
+        _float("start_us", "begin of the bin"),
+        _float("time_us", "length of the bin; of all but the last the same"),
+        _int("line_bytes", "all that was on the wire in it, as in links; of a frame that goes on, the part"),
+        _float("utilisation_percent", "line_bytes in what the link carries in that time"),
+        _int("max_queue_bytes", "most bytes that waited or were being sent in it"),
+    ),
     "queues": (
         _text("switch", "node whose port it is"),
         _text("peer", "node at the link's other end"),

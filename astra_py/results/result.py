@@ -116,6 +116,11 @@ class Result:
         return self.table("links")
 
     @property
+    def link_bins(self) -> pd.DataFrame:
+        """One row a channel in use and bin of time: bytes, utilisation, queue; empty of engines without ports."""
+        return self.table("link_bins")
+
+    @property
     def queues(self) -> pd.DataFrame:
         """One row an Ethernet port of a switch: queue, marks, refused frames, pauses, and the switch's buffer."""
         return self.table("queues")

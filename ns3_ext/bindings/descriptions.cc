@@ -311,6 +311,11 @@ ReadOptions(const py::handle& object)
         options.capture.maxFrames = capture.attr("max_frames").cast<int64_t>();
         options.capture.telemetryBytes = capture.attr("telemetry_bytes").cast<uint32_t>();
     }
+    options.linkBins = object.attr("link_bins").cast<uint32_t>();
+    if (options.linkBins % 2 != 0)
+    {
+        throw ConfigError("link_bins: has to be even, or 0");
+    }
     if (const py::object watch = object.attr("watch"); !watch.is_none())
     {
         options.watch = ReadWatch(watch);
@@ -355,6 +360,9 @@ GiveOutcome(RunOutcome&& outcome)
     columns["channel_buffer_drops"] = GiveColumn(std::move(outcome.channelBufferDrops));
     columns["node_buffer_bytes"] = GiveColumn(std::move(outcome.nodeBufferBytes));
     columns["node_max_buffer_bytes"] = GiveColumn(std::move(outcome.nodeMaxBufferBytes));
+    columns["bin_end_ps"] = GiveColumn(std::move(outcome.bins.end));
+    columns["bin_line_bytes"] = GiveColumn(std::move(outcome.bins.lineBytes));
+    columns["bin_max_queue_bytes"] = GiveColumn(std::move(outcome.bins.maxQueue));
     GivePauses(columns, outcome.pauses);
     columns["deadlocked_channels"] = outcome.deadlockedChannels;
     columns["rank_sent_payload_bytes"] = GiveColumn(std::move(outcome.rankSentPayloadBytes));

@@ -22,9 +22,15 @@ EventLoop::Run()
         {
             return LoopExit::EMPTY;
         }
-        if (m_queue.Top().time > timeLimit)
+        const TimePs next = m_queue.Top().time;
+        if (next > timeLimit)
         {
             return LoopExit::TIME_LIMIT;
+        }
+        if (next > m_callAfter) [[unlikely]]
+        {
+            CallBetweenEvents(); // What it schedules may come first.
+            continue;
         }
         if (m_eventCount >= eventLimit)
         {
@@ -43,8 +49,17 @@ EventLoop::Run()
 }
 
 void
+EventLoop::CallBetweenEvents()
+{
+    m_now = m_callAfter;
+    CallNobody();
+    m_called->HandleEvent(0);
+}
+
+void
 EventLoop::Clear()
 {
+    CallNobody();
     m_queue.Clear();
     m_now = 0;
     m_sequence = 0;

@@ -100,6 +100,7 @@ PacketWorld::SimulatorDestroyed()
 {
     // Our call or a user's: what was built refers to a simulator that is going.
     m_isOpen = false;
+    m_sampler.reset();
     m_capture.reset();
     m_router.reset();
     m_tcp.reset();
@@ -202,6 +203,13 @@ PacketWorld::BuildNodes(const TransportFigures& figures)
     }
     m_frameFigures = FrameFiguresOf(figures, control);
     RefreshFigures();
+    if (m_options.linkBins > 0)
+    {
+        m_sampler = std::make_unique<ChannelSampler>(*m_fabric,
+                                                     m_simulator->Loop(),
+                                                     m_platform.Channels(),
+                                                     m_options.linkBins);
+    }
 }
 
 void
@@ -380,6 +388,15 @@ PacketWorld::TakeLog(WatchLog& log)
     log.queuePairs = m_queuePairWatch->TakeColumns();
 }
 
+void
+PacketWorld::TakeBins(ChannelBins& bins)
+{
+    if (m_sampler)
+    {
+        bins = m_sampler->TakeBins();
+    }
+}
+
 NicCounters
 PacketWorld::CountersOf(RankId rank) const
 {
@@ -419,7 +436,7 @@ PacketWorld::Count(RunOutcome& outcome) const
     int64_t pauses = 0;
     for (ChannelId channel = 0; channel < m_platform.Channels(); ++channel)
     {
-        const ChannelCounters& counters = m_fabric->GetPort(channel).counters;
+        const ChannelCounters counters = m_fabric->CountersOf(channel);
         outcome.AddChannel(counters);
         drops += counters.droppedFrames;
         bufferDrops += counters.bufferDrops;

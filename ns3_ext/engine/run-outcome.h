@@ -4,6 +4,7 @@
 
 #include "../core/event-loop.h"
 #include "../core/units.h"
+#include "../fabric/channel-sampler.h"
 #include "../fabric/fabric.h"
 #include "../roce/queue-pair-watch.h"
 #include "../tcp/tcp-columns.h"
@@ -49,6 +50,7 @@ struct RunOptions
     std::map<std::string, std::string> ns3Defaults;
     CaptureOptions capture;
     WatchOptions watch;
+    uint32_t linkBins{0}; ///< Most bins of time that channels are counted by; 0: none.
 };
 
 /// Why a run that did not complete came back, in a word of astra_py.engines.base.ExitReason.
@@ -85,6 +87,7 @@ struct RunOutcome
     std::vector<int64_t> channelPaused;
     std::vector<int64_t> channelPfcFrames;
     std::vector<int64_t> channelBufferDrops;
+    ChannelBins bins;
     std::vector<int64_t> nodeBufferBytes;
     std::vector<int64_t> nodeMaxBufferBytes;
     std::vector<PauseEpisode> pauses;

@@ -63,6 +63,7 @@ ScheduleRun::Run(const ProgressHook& progress)
     RunOutcome outcome;
     outcome.TakeFrom(*m_executor, exit, loop.Now());
     m_world->Count(outcome);
+    m_world->TakeBins(outcome.bins);
     if (m_isWatched)
     {
         outcome.log.emplace();
