@@ -6,6 +6,7 @@
 # make full    all tests, the slow ones and those with ns-3's      make stubs   type stubs of the extension
 #              Python bindings too (compiles for minutes)          make clean   remove what these made, results excepted
 # make sanitize   the tests that reach C++, under sanitizers       make wheel   the package as a wheel, in dist/
+# make docs    the documentation, in docs/_build/html
 # make test-container   builds the container's image and runs jobs in it; minutes, and skipped where a tool lacks
 #
 # Each sets up the environment it needs; PYTHON=python3.12 chooses the interpreter for a new one.
@@ -18,7 +19,7 @@ full := .venv-full/bin
 sanitized = LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 .venv-sanitize/bin/python
 
-.PHONY: run test full interop lint types sanitize format stubs wheel test-container clean lean
+.PHONY: run test full interop lint types sanitize format stubs wheel docs test-container clean lean
 .SILENT:
 
 run: lean
@@ -58,6 +59,9 @@ format: lean
 stubs: lean
 	$(bin)/python tools/stubs.py
 
+docs: lean
+	$(bin)/python -m sphinx --quiet --fail-on-warning --keep-going --nitpicky --fresh-env -d build/docs docs docs/_build/html
+
 wheel: lean
 	$(bin)/python tools/build_wheel.py dist
 
@@ -65,7 +69,7 @@ test-container: lean
 	$(bin)/python -m pytest -m slow --numprocesses=0 -rs tests/containers
 
 clean:
-	rm -rf .venv .venv-full .venv-sanitize build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-full .venv-sanitize build dist docs/_build .mypy_cache .ruff_cache .pytest_cache
 
 lean:
 	sh tools/set_up.sh lean

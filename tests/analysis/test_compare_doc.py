@@ -8,13 +8,10 @@ from types import SimpleNamespace
 import pytest
 
 from astra_py.analysis.stretches import Part
+from documents import blocks
 
 DOC = Path(__file__).parents[2] / "docs" / "compare.md"
-PROGRAMS = [
-    re.sub("^    ", "", block, flags=re.MULTILINE)
-    for block in re.findall(r"^\n((?:    .*\n|\n)+)", DOC.read_text(encoding="utf-8"), re.MULTILINE)
-    if "ap.compare" in block
-]
+PROGRAMS = [block.text for block in blocks(DOC) if block.language == "python"]
 
 
 def rows(text):

@@ -136,7 +136,7 @@ def test_a_file_that_is_none(tmp_path: Path, text: str, says: str) -> None:
 
 def test_the_sweep_of_the_documentation_is_what_it_says() -> None:
     text = (ROOT / "docs" / "sweeps.md").read_text()
-    block = dedent(text[text.index('    scenario = "incast_64.toml"') :].partition("\n\nAny key")[0])
+    block = text[text.index('scenario = "incast_64.toml"') :].partition("```")[0]
     path = ROOT / "workloads" / "documented.toml"
     study = study_of(path, tomllib.loads(block))
     assert len(multiply(study.designs)) == 2 * 3 * 2 * 20 * 5

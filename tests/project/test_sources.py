@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-MADE = re.compile(r"\.git|\.venv.*|\..*_cache|\.hypothesis|__pycache__|build|dist|results")
+MADE = re.compile(r"\.git|\.venv.*|\..*_cache|\.hypothesis|__pycache__|_?build|dist|results")
 SOURCE = re.compile(r".*\.(py|pyi|cc|h|cmake|sh)|CMakeLists\.txt|Makefile|Dockerfile|pyproject\.toml|run")
 # A folder of somebody's machine. In prose and in code alike, files are named from the project's root or by the user.
 MACHINE_PATH = re.compile(r"(?<![\w.~}])/(?:home|root|Users|work|opt|tmp|mnt|srv)/\w")
@@ -19,7 +19,7 @@ MACHINE_PATH = re.compile(r"(?<![\w.~}])/(?:home|root|Users|work|opt|tmp|mnt|srv
 def files(folder: Path = ROOT) -> Iterator[Path]:
     """Every file of the project, without what builds and runs make at its top or anywhere below."""
     for entry in sorted(folder.iterdir()):
-        is_made = MADE.fullmatch(entry.name) and (folder == ROOT or entry.name == "__pycache__")
+        is_made = MADE.fullmatch(entry.name) and (folder == ROOT or entry.name in {"__pycache__", "_build"})
         if entry.is_dir() and not is_made:
             yield from files(entry)
         elif entry.is_file():

@@ -98,7 +98,7 @@ def test_it_asks_for_what_the_project_asks_for(wheel: Path) -> None:
 def test_it_runs_the_main_job_beside_ns3s_wheel_where_there_is_no_compiler(wheel: Path, tmp_path: Path) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     document = (ROOT / "docs" / "containers.md").read_text(encoding="utf-8")
-    alone, others = (shlex.split(words) for words in re.findall(r"^    pip install (.*)$", document, re.MULTILINE))
+    alone, others = (shlex.split(words) for words in re.findall(r"^pip install (.*)$", document, re.MULTILINE))
     assert alone[-1] == "dist/astra_py-*.whl"
     assert [*alone[1:-1], *others] == project["dependencies"]
     run(sys.executable, "-m", "venv", tmp_path / "venv")

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Colours of everything that is shown, and the sizes of figures.
+
+The palette is that of Okabe and Ito, "Color Universal Design", 2008: eight colours that people with any common form of
+colour blindness tell apart. One thing has one colour, in plots, reports and traces alike. Amounts are shown in cividis
+(Nunez, Anderton, Renslow, PLOS ONE 13(7), 2018), whose lightness grows evenly for everybody.
+
+Nothing here needs matplotlib, so that whatever is no plot may use it too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from astra_py.errors import ConfigError, did_you_mean
+
+__all__ = [
+    "AMOUNTS",
+    "BOTTLENECKS",
+    "COLLECTIVES",
+    "COMMUNICATION",
+    "COMPUTE",
+    "EXPOSED",
+    "IDLE",
+    "INK",
+    "MEASURED",
+    "MEMORY",
+    "PARTS",
+    "SERIES",
+    "SIZES",
+    "FigureSize",
+    "Fill",
+    "collective_colour",
+    "figure_size",
+]
+
+BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+YELLOW, BLUE, VERMILLION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
+GREY, DARK_GREY, LIGHT_GREY, WHITE = "#B0B0B0", "#707070", "#E4E4E4", "#FFFFFF"
+
+#: Text and lines that are no data.
+INK = "#222222"
+#: Operations that compute.
+COMPUTE = GREEN
+#: Communication of any kind, where kinds of collectives are not told apart.
+COMMUNICATION = BLUE
+#: Communication that nothing hides.
+EXPOSED = VERMILLION
+#: Memory work alone, such as an update delay.
+MEMORY = YELLOW
+#: Neither computes nor communicates.
+IDLE = LIGHT_GREY
+#: What was measured on a machine.
+MEASURED = BLACK
+
+#: Collectives by kind; :func:`collective_colour` has one for any kind.
+COLLECTIVES: Mapping[str, str] = {
+    "all_reduce": BLUE,
+    "all_to_all": SKY,
+    "all_to_all_v": SKY,
+    "reduce_scatter": PURPLE,
+    "all_gather": ORANGE,
+}
+
+
+class Fill(NamedTuple):
+    """How an area is filled: a colour, and matplotlib's hatch or "" for none."""
+
+    colour: str
+    hatch: str = ""
+
+
+#: What bounds a collective (``bottleneck`` of the table ``collectives``).
+BOTTLENECKS: Mapping[str, str] = {
+    "link": BLUE,
+    "core": ORANGE,
+    "copy": YELLOW,
+    "pcie": SKY,
+    "window": PURPLE,
+    "congestion": GREEN,
+    "pause": BLACK,
+    "latency": GREY,
+}
+#: Parts of a critical path (:class:`astra_py.analysis.stretches.Part`), coloured as the bottlenecks that they are like.
+PARTS: Mapping[str, Fill] = {
+    "payload": Fill(BLUE),
+    "headers": Fill(SKY),
+    "propagation": Fill(GREY),
+    "switching": Fill(DARK_GREY),
+    "queueing": Fill(VERMILLION),
+    "host": Fill(ORANGE),
+    "pools": Fill(YELLOW),
+    "window": Fill(PURPLE),
+    "pauses": Fill(BLACK),
+    "congestion_control": Fill(GREEN),
+    "loss_recovery": Fill(VERMILLION, "xxxx"),
+    "waiting_for_others": Fill(LIGHT_GREY),
+    "unexplained": Fill(WHITE, "////"),
+}
+#: Lines side by side that are of no kind of their own, in order.
+SERIES = (BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY, DARK_GREY, YELLOW)
+#: matplotlib's name of the colours of amounts.
+AMOUNTS = "cividis"
+
+
+def collective_colour(kind: str) -> str:
+    """Colour of a kind of collective: of :data:`COLLECTIVES`, else :data:`COMMUNICATION`."""
+    return COLLECTIVES.get(kind, COMMUNICATION)
+
+
+@dataclass(frozen=True)
+class FigureSize:
+    """How wide a figure is, and how large what is written in it.
+
+    Attributes
+    ----------
+    width_in : inches.
+    font_pt : points, of ticks, legends and labels; the caption is a point smaller.
+    line_pt : points, of lines of data.
+    """
+
+    width_in: float
+    font_pt: float
+    line_pt: float
+
+
+#: One and two columns of a paper (IEEE's template has 3.5 in and 7.16 in, ACM's 3.33 in and 7 in), and a slide of 16:9.
+SIZES: Mapping[str, FigureSize] = {
+    "column": FigureSize(width_in=3.35, font_pt=7, line_pt=1.0),
+    "paper": FigureSize(width_in=6.9, font_pt=8, line_pt=1.2),
+    "slide": FigureSize(width_in=12, font_pt=16, line_pt=2.4),
+}
+
+
+def figure_size(name: str) -> FigureSize:
+    """A size by its name.
+
+    Raises
+    ------
+    ConfigError : there is none of this name.
+    """
+    if name not in SIZES:
+        raise ConfigError(f"a figure of size {name!r}{did_you_mean(name, SIZES)}; allowed: {', '.join(SIZES)}")
+    return SIZES[name]
