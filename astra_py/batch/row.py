@@ -87,7 +87,7 @@ def point_row(result: Result) -> dict[str, Any]:
 def _jobs(result: Result) -> Iterator[tuple[str, str]]:
     """What names of columns begin with, and the job; one job alone has plain names."""
     jobs = list(
-        dict.fromkeys([*result.columns("iterations")["job"].tolist(), *result.columns("flows")["job"].tolist()])
+        dict.fromkeys([*result.columns("iterations")["job"].tolist(), *result.columns("flow_sizes")["job"].tolist()])
     )
     for job in jobs:
         yield (f"{job}." if len(jobs) > 1 else ""), job

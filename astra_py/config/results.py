@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar
 
-from astra_py.config.rules import Count
+from astra_py.config.rules import Choice, Count
 from astra_py.config.table import Table, parameter
 
 __all__ = ["ResultsConfig"]
@@ -18,10 +18,10 @@ class EvenCount(Count):
     """An even whole number."""
 
     @property
-    def ordinary(self) -> str:  # noqa: D102
+    def ordinary(self) -> str:
         return f"an even number from {self.least} to {self.most}"
 
-    def read_ordinary(self, value: Any) -> int:  # noqa: D102
+    def read_ordinary(self, value: Any) -> int:
         number: int = super().read_ordinary(value)
         if number % 2:
             raise ValueError(f"{number} is odd, and each two bins become one")
@@ -36,5 +36,15 @@ class ResultsConfig(Table):
     link_bins: Annotated[int, EvenCount(most=_MOST_BINS)] = parameter(
         64,
         "Most bins of time of the table link_bins; when they are full, each two become one. 0: the table is empty.",
-        source="chosen: some 1 % of a run's time, see docs/results.md",
+        source="chosen: less than 1 % of a run's time on 1,024 ranks",
+    )
+    max_rows: Annotated[int | None, Count(least=1000, words={"none": None})] = parameter(
+        200_000,
+        "Most rows of each of the large tables messages, operations, pairs, flows, pauses and link_bins; of more, an "
+        "even sample is kept, which is said. What a run is judged by is never from a sample.",
+        source="chosen: an all-to-all of 1,024 ranks leaves some 60 MB as CSV",
+    )
+    format: Annotated[str, Choice("csv", "parquet", "both")] = parameter(
+        "csv",
+        "What saved tables are written as; parquet needs the extra astra-py[parquet].",
     )

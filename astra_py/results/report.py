@@ -235,8 +235,10 @@ def _cost(result: Result) -> list[str]:
     counted = {"messages": run["messages"], **result.counters}
     listed = ", ".join(f"{value:,} {name.replace('_', ' ')}" for name, value in counted.items() if value)
     lines = textwrap.wrap(f"counted: {listed}", WIDTH)
+    cut = [f"table {name}: {each}, by results.max_rows" for name, each in result.cut.items()]
     return [
         *lines,
+        *cut,
         f"cost: set-up {run['setup_cpu_s']:.2f} s and simulation {run['simulation_cpu_s']:.2f} s of CPU, "
         f"peak memory {run['peak_rss_bytes'] / 1e6:,.0f} MB",
     ]

@@ -2,6 +2,8 @@
 #include "descriptions.h"
 
 #include "columns.h"
+#include "control-columns.h"
+#include "failure.h"
 #include "tcp-descriptions.h"
 #include "watch-columns.h"
 
@@ -376,6 +378,8 @@ GiveOutcome(RunOutcome&& outcome)
         waiting.append(GiveWaiting(item));
     }
     columns["waiting"] = waiting;
+    GiveControls(columns, outcome.controls);
+    columns["failure"] = GiveFailure(outcome.failure);
     if (outcome.log)
     {
         columns["log"] = GiveLog(std::move(*outcome.log));

@@ -505,7 +505,8 @@ PacketWorld::Count(RunOutcome& outcome) const
     outcome.counters["marked_packets"] = total.markedPackets;
     outcome.counters["cnps"] = total.cnpsSent;
     outcome.counters["flows_controlled"] = m_transport->ControlledFlows();
-    outcome.counters["flows_slowed"] = m_transport->SlowedFlows();
+    outcome.controls = m_transport->ControlRecords(loop.Now());
+    outcome.counters["flows_slowed"] = static_cast<int64_t>(outcome.controls.size());
     if (m_capture)
     {
         outcome.counters["captured_frames"] = m_capture->Frames();

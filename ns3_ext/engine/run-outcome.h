@@ -6,6 +6,7 @@
 #include "../core/units.h"
 #include "../fabric/channel-sampler.h"
 #include "../fabric/fabric.h"
+#include "../roce/control-record.h"
 #include "../roce/queue-pair-watch.h"
 #include "../tcp/tcp-columns.h"
 #include "../wire/capture-options.h"
@@ -17,6 +18,7 @@
 #include "watch-options.h"
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <map>
 #include <optional>
@@ -91,6 +93,7 @@ struct RunOutcome
     std::vector<int64_t> nodeBufferBytes;
     std::vector<int64_t> nodeMaxBufferBytes;
     std::vector<PauseEpisode> pauses;
+    std::vector<ControlRecord> controls; ///< Of flows that a congestion control held back.
     std::vector<ChannelId> deadlockedChannels; ///< Paused for ever, each waiting for another.
     std::vector<int64_t> rankSentPayloadBytes;
     std::vector<int64_t> rankReceivedPayloadBytes;
@@ -101,6 +104,7 @@ struct RunOutcome
     std::map<std::string, int64_t> counters;
     std::vector<WaitingItem> waiting;
     std::optional<WatchLog> log;
+    std::exception_ptr failure; ///< What ended the run before its time, thrown somewhere in it.
 
     void AddChannel(const ChannelCounters& counters);
 

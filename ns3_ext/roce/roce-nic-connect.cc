@@ -146,6 +146,11 @@ RoceNic::SetFlow(QueuePair* queuePair, TimePs roundTrip)
         flow->control = m_control->NewFlow(figures);
         flow->lineRate = figures.lineRate;
         flow->rate = flow->control->Rate();
+        flow->record.src = queuePair->src;
+        flow->record.dst = queuePair->dst;
+        flow->record.number = queuePair->number;
+        flow->record.priority = queuePair->priority;
+        flow->record.Begin(flow->lineRate, flow->rate, flow->control->Window());
         if (m_scope == CongestionScope::PEER)
         {
             flow->isShared = true;

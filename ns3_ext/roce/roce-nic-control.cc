@@ -70,9 +70,11 @@ RoceNic::ReportAck(QueuePair* queuePair,
         report.telemetry = {ack.notes->telemetry.data(), ack.notes->hops};
         report.path = ack.notes->path;
     }
+    flow->record.notifications += report.markedPackets;
     flow->control->OnAck(report);
     if (ack.isMarked && isNotification)
     {
+        ++flow->record.notifications;
         m_cnpReceivedTrace(queuePair->index, ack.psn);
         flow->control->OnCnp(report.now);
     }
@@ -98,6 +100,7 @@ RoceNic::ReceiveCnp(QueuePair* queuePair)
 {
     --queuePair->pendingCnps;
     m_cnpReceivedTrace(queuePair->index, static_cast<uint32_t>(queuePair->unackedPsn & PSN_MASK));
+    ++queuePair->flow->record.notifications;
     queuePair->flow->control->OnCnp(m_fabric->Loop().Now());
     ControlSpoke(queuePair->flow);
     UpdateFlow(queuePair->flow);
@@ -108,6 +111,12 @@ void
 RoceNic::ControlSpoke(ControlledFlow* flow)
 {
     const BitRate rate = flow->control->Rate();
+    // A control that begins without a window never has one.
+    const ByteCount window = flow->record.window == 0 ? 0 : flow->control->Window();
+    if (rate != flow->record.rate || window != flow->record.window)
+    {
+        flow->record.Follow(m_fabric->Loop().Now(), rate, window);
+    }
     if (rate != flow->rate && !flow->queuePairs.empty())
     {
         flow->rate = rate;
@@ -153,7 +162,7 @@ RoceNic::PaceTimerFired(uint64_t index)
     --flow->pendingTimers;
     flow->isPaceTimerPending = false;
     UpdateFlow(flow);
-    m_transport->ReleaseIfOver(flow);
+    m_transport->ReleaseIfOver(flow, m_fabric->Loop().Now());
 }
 
 void
@@ -193,7 +202,7 @@ RoceNic::ControlTimerFired(uint64_t serialAndIndex)
         ControlSpoke(flow);
         UpdateFlow(flow);
     }
-    m_transport->ReleaseIfOver(flow);
+    m_transport->ReleaseIfOver(flow, m_fabric->Loop().Now());
 }
 
 } // namespace ns3

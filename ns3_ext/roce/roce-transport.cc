@@ -133,28 +133,37 @@ RoceTransport::NewFlow()
 }
 
 void
-RoceTransport::ReleaseIfOver(ControlledFlow* flow)
+RoceTransport::ReleaseIfOver(ControlledFlow* flow, TimePs now)
 {
     if (flow->isShared || !flow->queuePairs.empty() || flow->pendingTimers != 0)
     {
         return;
     }
-    m_slowedFlowsGone += flow->control->HasActed() ? 1 : 0;
+    if (flow->control->HasActed())
+    {
+        flow->record.slow = flow->record.SlowUntil(now);
+        flow->record.slowSince = NEVER_PS;
+        m_slowedFlowsGone.push_back(flow->record);
+    }
     flow->control.reset();
     m_flowByIndex[flow->index] = nullptr;
     m_freeFlows.push_back(flow->index);
     m_flows.Give(flow);
 }
 
-int64_t
-RoceTransport::SlowedFlows() const
+std::vector<ControlRecord>
+RoceTransport::ControlRecords(TimePs now) const
 {
-    return m_slowedFlowsGone + std::count_if(m_flowByIndex.begin(),
-                                             m_flowByIndex.end(),
-                                             [](const ControlledFlow* flow) {
-                                                 return flow != nullptr &&
-                                                        flow->control->HasActed();
-                                             });
+    std::vector<ControlRecord> records = m_slowedFlowsGone;
+    for (const ControlledFlow* flow : m_flowByIndex)
+    {
+        if (flow != nullptr && flow->control->HasActed())
+        {
+            records.push_back(flow->record);
+            records.back().slow = flow->record.SlowUntil(now);
+        }
+    }
+    return records;
 }
 
 NicCounters

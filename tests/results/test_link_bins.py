@@ -16,16 +16,18 @@ from astra_py.api import Run, one_collective
 from astra_py.config import load_scenario
 from astra_py.engines.watch import Watch
 from astra_py.results.columns import TABLES
-from astra_py.results.link_bins import check_link_bins, link_bins_table
+from astra_py.results.link_bins import check_link_bins
 from astra_py.results.record import RunRecord
+from behaviour.flows import run_flows
+from behaviour.test_deadlock import FLOWS, KEYS, circle, clockwise
 
-FAST_SETTINGS = settings(max_examples=12, deadline=None)
+FAST_SETTINGS = settings(max_examples=8, deadline=None)
 FABRIC = {"platform.kind": "leaf_spine", "platform.ranks": "8", "platform.ranks_per_leaf": "4"}
 
 
-def _run(kind: str = "all_to_all", size_bytes: int = 300_000, **keys: str) -> Run:
+def _run(kind: str = "all_to_all", size_bytes: int = 300_000, group: tuple[int, ...] | None = None, **keys: str) -> Run:
     overrides = [f"{key}={value}" for key, value in {**FABRIC, **keys}.items()]
-    return one_collective(load_scenario({}, overrides), kind, size_bytes)
+    return one_collective(load_scenario({}, overrides), kind, size_bytes, group)
 
 
 def _watched(run: Run) -> RunRecord:
@@ -38,7 +40,8 @@ def _watched(run: Run) -> RunRecord:
 def _sent_until(record: RunRecord, time_ps: int) -> NDArray[np.int64]:
     """Line bytes that each channel's frames had on the wire by ``time_ps``, from the frames themselves."""
     log = record.columns.log
-    assert log is not None and not log.is_full
+    assert log is not None
+    assert not log.is_full
     left = np.clip(log.frame_end_ps - time_ps, 0, log.frame_end_ps - log.frame_start_ps)
     duration = log.frame_end_ps - log.frame_start_ps
     unsent = -(-log.frame_line_bytes * left // duration)
@@ -63,7 +66,8 @@ def test_bins_have_the_bytes_that_frames_had_on_the_wire(bins: int, size: int, k
     for end, sent in zip(columns.bin_end_ps, np.cumsum(line, axis=0), strict=True):
         assert (sent == _sent_until(record, int(end))).all()
     widths = np.diff(columns.bin_end_ps, prepend=0)
-    assert (widths[:-1] == widths[0]).all() and 0 < widths[-1] <= widths[0]
+    assert (widths[:-1] == widths[0]).all()
+    assert 0 < widths[-1] <= widths[0]
     assert all(check.passed for check in check_link_bins(record))
 
 
@@ -74,22 +78,31 @@ def test_without_bins_the_run_is_the_same() -> None:
         if name != "link_bins":
             assert with_bins.table(name).equals(without.table(name)), name
     assert with_bins.counters == without.counters
-    assert len(with_bins.link_bins) and not len(without.link_bins)
+    assert len(with_bins.link_bins)
+    assert not len(without.link_bins)
     assert with_bins.digest == without.digest
 
 
-def test_a_deadlock_is_found_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ASTRA_PY_FAULT", "drop_message")
+def test_a_deadlock_is_found_at_the_same_time() -> None:
     told = []
     for bins in ("64", "0"):
         with pytest.raises(ap.DeadlockError) as raised:
-            _run(**{"results.link_bins": bins}).run()
+            run_flows(FLOWS, *KEYS, f"results.link_bins={bins}", platform=circle(), routing_hook=clockwise)
+        told.append(str(raised.value))
+    assert told[0] == told[1]
+
+
+def test_a_time_limit_ends_at_the_same_event() -> None:
+    told = []
+    for bins in ("64", "0"):
+        with pytest.raises(ap.SimulationError) as raised:
+            _run(**{"results.link_bins": bins, "limits.max_time": "20us"}).run()
         told.append(str(raised.value))
     assert told[0] == told[1]
 
 
 def test_rows_are_of_channels_in_use_and_utilisation_is_of_their_rate() -> None:
-    result = _run("sendrecv", 1_000_000).run()
+    result = _run("sendrecv", 1_000_000, (0, 5)).run()
     table, links = result.link_bins, result.links.set_index("channel")
     assert set(table["channel"]) == set(links.index[links["line_bytes"] > 0])
     time_s = table["time_us"] / 1e6
