@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A page a table: what a row is, how its figures are taken, its columns, an example and the checks that hold it.
 
-The columns come from :data:`astra_py.results.TABLES`, the text from a file of the table's name in ``about/``. The pages are
-``docs/tables/``, and what a saved result says of itself in ``TABLES.md``.
+The columns come from :data:`astra_py.results.TABLES`, the text from a file of the table's name in ``about/``. The pages
+are ``docs/tables/``, and what a saved result says of itself in ``TABLES.md``.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ _KEYS = {"digest": str, "engine": str, "seed": int, "platform": dict, "run": dic
 
 
 def require_free(folder: Path, digest: str, *, overwrite: bool = False) -> None:
-    """Check that results can be written to ``folder``: it is absent, empty, or holds a result of the same digest.
+    """Check that results can be written to ``folder``: absent, empty, or with a result, partial or of the same digest.
 
     That a folder can be made there is tried, and what was made is taken away again.
 
@@ -73,8 +73,10 @@ def require_free(folder: Path, digest: str, *, overwrite: bool = False) -> None:
     allowed = "it must be absent, empty or hold results of the same digest (or allow overwriting: --overwrite)"
     if not (target / MANIFEST).is_file():
         raise ConfigError(f"{folder}: the folder is not empty and holds no {MANIFEST}; {allowed}")
-    found = _read_manifest(target)["digest"]
-    if found != digest:
+    manifest = _read_manifest(target)
+    found = manifest["digest"]
+    # what a stopped run has left is there to be run again, with another limit, say
+    if found != digest and _is_whole(manifest):
         raise ConfigError(f"{folder}: the folder holds results of digest {found[:12]}, not {digest[:12]}; {allowed}")
 
 
@@ -143,7 +145,11 @@ def _save(result: Result, folder: Path, *, overwrite: bool, form: str | None = N
 
 def _holds_whole(folder: Path) -> bool:
     """Whether the folder has a result of a run that came to its end."""
-    return (folder / MANIFEST).is_file() and _read_manifest(folder)["run"]["exit_reason"] == ExitReason.COMPLETED
+    return (folder / MANIFEST).is_file() and _is_whole(_read_manifest(folder))
+
+
+def _is_whole(manifest: dict[str, Any]) -> bool:
+    return bool(manifest["run"]["exit_reason"] == ExitReason.COMPLETED)
 
 
 @contextmanager
@@ -229,6 +235,8 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     for key, kind in _KEYS.items():
         if not isinstance(manifest.get(key), kind):
             raise ConfigError(f"{path}: not a manifest of results: {key!r} is missing or no {kind.__name__}")
+    if not isinstance(manifest["run"].get("exit_reason"), str):
+        raise ConfigError(f"{path}: not a manifest of results: how the run ended is not said")
     for table in TABLES:
         rows = manifest["tables"].get(table)
         if not isinstance(rows, dict) or not isinstance(rows.get("rows"), int):

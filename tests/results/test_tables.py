@@ -201,9 +201,7 @@ def test_the_documentation_has_every_table_and_column() -> None:
     checks = set(re.findall(r"`(\w+)`", overview.split("## Checks")[1].split("**Losses.**")[0]))
     for table in TABLES:
         text = (docs / "tables" / f"{table}.md").read_text()
-        assert text == page(table), (
-            f"docs/tables/{table}.md: astra_py.results.pages.write_pages('docs/tables') writes it anew"
-        )
+        assert text == page(table), f"{table}: astra_py.results.pages.write_pages('docs/tables') writes it anew"
         assert f"(tables/{table}.md)" in overview, table
         held_by = text.split("## Held by")[1]
         assert set(re.findall(r"`(\w+)`", held_by)) - {"flows_slowed"} <= checks, table
