@@ -112,7 +112,8 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     require_writable("parquet")
     import pyarrow.parquet as pq
 
-    return pq.read_table(path).to_pandas()
+    frame: pd.DataFrame = pq.read_table(path).to_pandas()
+    return frame
 
 
 def _to_float(text: str) -> float:

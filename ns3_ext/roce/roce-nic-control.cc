@@ -70,7 +70,8 @@ RoceNic::ReportAck(QueuePair* queuePair,
         report.telemetry = {ack.notes->telemetry.data(), ack.notes->hops};
         report.path = ack.notes->path;
     }
-    flow->record.notifications += report.markedPackets;
+    // Who is told of marks by CNPs is told once.
+    flow->record.notifications += m_control->UsesCnp() ? 0 : report.markedPackets;
     flow->control->OnAck(report);
     if (ack.isMarked && isNotification)
     {
