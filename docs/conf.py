@@ -25,6 +25,9 @@ myst_enable_extensions = ["dollarmath"]
 myst_fence_as_directive = ["math"]
 myst_heading_anchors = 4
 
+# What is printed has no language, on a forge as here.
+highlight_language = "none"
+
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 # A default is printed as it is written, not as its value.
@@ -34,7 +37,7 @@ html_theme = "furo"
 html_title = f"astra-py {release}"
 html_math_renderer = "mathml"
 html_static_path = ["_static"]
-html_css_files = ["tables.css"]
+html_css_files = ["pages.css"]
 # Pages are the same bytes whenever and wherever they are built, and ask no other server for anything.
 html_last_updated_fmt = None
 html_copy_source = False

@@ -15,8 +15,8 @@ from astra_py.analysis.explain import explain
 from astra_py.analysis.stretches import Part
 from astra_py.analysis.times import times_table
 from astra_py.analysis.why import stretch_rows, to_frame, why_rows
-from astra_py.analysis.why_plot import plot_parts
 from astra_py.errors import ConfigError
+from astra_py.results.provenance import provenance
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -258,19 +258,30 @@ class Comparison:
         ------
         ConfigError : no packet run is compared, or matplotlib is not installed.
         """
-        return plot_parts(self.why, row_names(self), ax)
+        from astra_py.plots import plot_why
+
+        return plot_why(self, ax=ax)
 
     def to_markdown(self, *, has_why: bool = True) -> str:
         """The tables as Markdown."""
         return markdown(self, has_why=has_why)
 
     def to_json(self, *, has_why: bool = True) -> str:
-        """Everything as one JSON object: labels, table, why, queueing, gaps, tolerance, whether all is within it."""
+        """Everything as one JSON object: labels, table, why, queueing, gaps, tolerance, whether all is within it.
+
+        ``runs`` says what was run: of each run its case's label, scenario, platform, engine, seed and digest.
+        """
         is_explained = has_why and self.is_explained
         content = {
             "labels": list(self.labels),
+            "runs": [
+                {"label": case.label} | provenance(result)
+                for case, results in zip(self.cases, self.results, strict=True)
+                for result in results
+            ],
             "table": plain_rows(self.table),
             "why": plain_rows(self.why) if is_explained else [],
+            "why_names": row_names(self) if is_explained else [],
             "queueing": plain_rows(self.queueing) if is_explained else [],
             "gaps": plain_rows(self.gaps) if is_explained else [],
             "tolerance": self.tolerance,
@@ -279,7 +290,7 @@ class Comparison:
         return json.dumps(content, allow_nan=False)
 
     def save(self, folder: str | Path, *, has_why: bool = True) -> Path:
-        """Write the tables as CSV, and ``comparison.md``, into a folder; gives its path."""
+        """Write the tables as CSV, ``comparison.json`` and ``comparison.md`` into a folder; gives its path."""
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         self.table.to_csv(path / "table.csv", index=False)
@@ -287,5 +298,6 @@ class Comparison:
             self.why.to_csv(path / "why.csv", index=False)
             self.queueing.to_csv(path / "queueing.csv", index=False)
             self.stretches.to_csv(path / "stretches.csv", index=False)
+        (path / "comparison.json").write_text(self.to_json(has_why=has_why) + "\n", encoding="utf-8")
         (path / "comparison.md").write_text(self.to_markdown(has_why=has_why) + "\n", encoding="utf-8")
         return path

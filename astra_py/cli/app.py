@@ -30,6 +30,8 @@ COMMANDS = {
     "calibrate": "Fit figures of a scenario to an nccl-tests log, and test the fit at sizes that it has not seen.",
     "validate": "Run the validation table: exact recurrences, other simulators, measured machines.",
     "plan": "Shard a DLRM's tables: memory and bytes of each rank, the plan as a table to edit.",
+    "plot": "Draw results: timeline, bus bandwidth, why, links, topology, queues, flows, traffic.",
+    "trace": "Write results as a timeline for Perfetto: ranks, messages with arrows, links.",
     "bandwidth": "Time collectives by kind, ranks and size: a table for sharders.",
     "inspect": "Say what a file is, check it, and print what is taken from it.",
     "convert": "Write a file as one of another format.",

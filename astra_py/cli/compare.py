@@ -78,7 +78,7 @@ def compare(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Folder to write table.csv, why.csv, queueing.csv, stretches.csv and comparison.md to.",
+            help="Folder to write table.csv, why.csv, queueing.csv, stretches.csv and comparison.json, .md to.",
             show_default=False,
         ),
     ] = None,

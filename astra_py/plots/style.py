@@ -3,7 +3,7 @@
 
 The palette is that of Okabe and Ito, "Color Universal Design", 2008: eight colours that people with any common form of
 colour blindness tell apart. One thing has one colour, in plots, reports and traces alike. Amounts are shown in cividis
-(Nunez, Anderton, Renslow, PLOS ONE 13(7), 2018), whose lightness grows evenly for everybody.
+(Nunez, Anderton, Renslow, PLOS ONE 13(7), 2018), whose lightness changes evenly for everybody; the more, the darker.
 
 Nothing here needs matplotlib, so that whatever is no plot may use it too.
 """
@@ -102,7 +102,7 @@ PARTS: Mapping[str, Fill] = {
 #: Lines side by side that are of no kind of their own, in order.
 SERIES = (BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY, DARK_GREY, YELLOW)
 #: matplotlib's name of the colours of amounts.
-AMOUNTS = "cividis"
+AMOUNTS = "cividis_r"
 
 
 def collective_colour(kind: str) -> str:
@@ -119,18 +119,20 @@ class FigureSize:
     width_in : inches.
     font_pt : points, of ticks, legends and labels; the caption is a point smaller.
     line_pt : points, of lines of data.
+    stretch : how much higher a figure is for its width than one of two columns, so that its text has room.
     """
 
     width_in: float
     font_pt: float
     line_pt: float
+    stretch: float
 
 
 #: One and two columns of a paper (IEEE's template has 3.5 in and 7.16 in, ACM's 3.33 in and 7 in), and a slide of 16:9.
 SIZES: Mapping[str, FigureSize] = {
-    "column": FigureSize(width_in=3.35, font_pt=7, line_pt=1.0),
-    "paper": FigureSize(width_in=6.9, font_pt=8, line_pt=1.2),
-    "slide": FigureSize(width_in=12, font_pt=16, line_pt=2.4),
+    "column": FigureSize(width_in=3.35, font_pt=7, line_pt=1.0, stretch=1.5),
+    "paper": FigureSize(width_in=6.9, font_pt=8, line_pt=1.2, stretch=1.0),
+    "slide": FigureSize(width_in=12, font_pt=16, line_pt=2.4, stretch=1.1),
 }
 
 

@@ -13,6 +13,8 @@ from typing import Any
 from sphinx.application import Sphinx
 
 SECTIONS = ("Attributes", "Parameters", "Returns", "Yields", "Raises", "Notes", "Examples")
+#: A page that a docstring names by its file.
+PAGE = re.compile(r"(``)?\bdocs/([\w/-]+)\.md(?(1)``)")
 #: An entry's names, and what they are.
 ENTRY = re.compile(r"(\*{0,2}\w[\w.*]*(?:, \*{0,2}\w[\w.*]*)*) :(?: (.*))?")
 
@@ -50,7 +52,7 @@ def _indented(lines: list[str]) -> Iterator[str]:
 
 
 def _process(app: Sphinx, what: str, name: str, thing: object, options: Any, lines: list[str]) -> None:
-    lines[:] = sections_as_lists(lines)
+    lines[:] = [PAGE.sub(r":doc:`\2`", line) for line in sections_as_lists(lines)]
 
 
 def _sign(

@@ -38,6 +38,7 @@ EventLoop::Run()
         }
         const Event event = m_queue.Pop();
         m_now = event.time;
+        m_order = event.order;
         ++m_eventCount;
         event.handler->HandleEvent(event.argument);
         if (m_eventCount % HOOK_EVENTS == 0 && m_hook)
@@ -52,6 +53,7 @@ void
 EventLoop::CallBetweenEvents()
 {
     m_now = m_callAfter;
+    m_order = std::numeric_limits<uint64_t>::max(); // All of the instant has happened.
     CallNobody();
     m_called->HandleEvent(0);
 }
@@ -62,6 +64,7 @@ EventLoop::Clear()
     CallNobody();
     m_queue.Clear();
     m_now = 0;
+    m_order = 0;
     m_sequence = 0;
     m_eventCount = 0;
 }

@@ -36,6 +36,25 @@ class EventLoop
         return m_now;
     }
 
+    /// The event under way, or the last one: its time and its place within the instant, as
+    /// Event::Key() has them. Whatever has a smaller key has happened.
+    UInt128 Here() const
+    {
+        return KeyOf(m_now, m_order);
+    }
+
+    /// Key of the arrival that ScheduleArrival would schedule.
+    static UInt128 ArrivalKey(TimePs time, ChannelId channel, bool isDelayed)
+    {
+        return KeyOf(time, ArrivalOrder(channel, isDelayed));
+    }
+
+    /// Key of what SchedulePick would schedule.
+    static UInt128 PickKey(TimePs time, ChannelId port)
+    {
+        return KeyOf(time, EventQueue::MakeOrder(EventPhase::PICK, port));
+    }
+
     /**
      * The last byte of a frame arrives from a channel, or arrived a forwarding latency ago.
      *
@@ -52,8 +71,7 @@ class EventLoop
                          EventHandler& handler,
                          uint64_t argument)
     {
-        const uint64_t rank = 2 * static_cast<uint64_t>(channel) + (isDelayed ? 0 : 1);
-        Schedule(time, EventQueue::MakeOrder(EventPhase::ARRIVAL, rank), handler, argument);
+        Schedule(time, ArrivalOrder(channel, isDelayed), handler, argument);
     }
 
     /// A port's frame has left, and its room in a buffer is to be given back in that very instant.
@@ -167,11 +185,23 @@ class EventLoop
         m_queue.Push(Event{time, order, &handler, argument});
     }
 
+    static UInt128 KeyOf(TimePs time, uint64_t order)
+    {
+        return (static_cast<UInt128>(static_cast<uint64_t>(time)) << 64) | order;
+    }
+
+    static uint64_t ArrivalOrder(ChannelId channel, bool isDelayed)
+    {
+        const uint64_t rank = 2 * static_cast<uint64_t>(channel) + (isDelayed ? 0 : 1);
+        return EventQueue::MakeOrder(EventPhase::ARRIVAL, rank);
+    }
+
     [[noreturn]] void Refuse(TimePs time) const;
     void CallBetweenEvents();
 
     EventQueue m_queue;
     TimePs m_now{0};
+    uint64_t m_order{0}; ///< Of the event under way.
     uint64_t m_sequence{0};
     uint64_t m_eventCount{0};
     int64_t m_eventLimit{-1};

@@ -430,6 +430,7 @@ void
 PacketWorld::Count(RunOutcome& outcome) const
 {
     const EventLoop& loop = m_simulator->Loop();
+    m_fabric->AdvanceAll();
     int64_t drops = 0;
     int64_t bufferDrops = 0;
     int64_t marks = 0;
@@ -483,7 +484,8 @@ PacketWorld::Count(RunOutcome& outcome) const
     outcome.counters["events_left"] =
         static_cast<int64_t>(loop.Pending() - m_simulator->PendingNs3Events() -
                              m_transport->ArmedTimers() - m_transport->AcksOnTheirWay() -
-                             m_fabric->PauseTimers() - m_fabric->ReleaseEvents() - hostEvents);
+                             m_fabric->PauseTimers() - m_fabric->ReleaseEvents() -
+                             m_fabric->PortEvents() - hostEvents);
     outcome.counters["frames_in_flight"] = static_cast<int64_t>(m_fabric->FramesInFlight());
     outcome.counters["packets"] = total.dataPackets;
     outcome.counters["packet_hops"] = static_cast<int64_t>(m_fabric->PacketHops());

@@ -12,7 +12,12 @@ Fabric::Admit(Frame& frame)
     Port& ingress = m_ports[frame.ingress];
     SharedBuffer& buffer = *ingress.peerBuffer;
     const ByteCount bytes = FrameBytes(frame);
-    const ByteCount atEgress = m_ports[frame.channel].Depth(frame.priority, m_loop->Now());
+    ByteCount atEgress = 0; // Counts for lossy priorities only.
+    if (!buffer.IsLossless(frame.priority))
+    {
+        Advance(frame.channel);
+        atEgress = m_ports[frame.channel].Depth(frame.priority, m_loop->Now());
+    }
     if (!buffer.IsWatched() &&
         !buffer.SurelyFits(ingress.peerIngress, frame.priority, bytes, atEgress))
     {
@@ -50,10 +55,19 @@ Fabric::HoldUntilSent(ChannelId egress, Port& port, Frame& frame)
         ++m_releaseEvents;
         m_loop->ScheduleRelease(port.busyUntil, egress, m_releases);
     }
-    else if (!port.isReleaseListed)
+    else
     {
-        port.isReleaseListed = true;
-        buffer.unsettled.push_back(egress);
+        ListUnsettled(egress, port);
+    }
+}
+
+void
+Fabric::ListUnsettled(ChannelId egress, Port& port)
+{
+    if (port.ownBuffer != nullptr && !port.isUnsettled)
+    {
+        port.isUnsettled = true;
+        port.ownBuffer->unsettled.push_back(egress);
     }
 }
 
@@ -87,13 +101,14 @@ Fabric::SettleAll(SharedBuffer& buffer)
     for (const ChannelId id : buffer.unsettled)
     {
         Port& port = m_ports[id];
+        Advance(id);
         if (port.release.ingress != NO_CHANNEL && port.busyUntil <= m_loop->Now())
         {
             Settle(port);
         }
-        if (port.release.ingress == NO_CHANNEL)
+        if (port.release.ingress == NO_CHANNEL && port.waiting == 0 && port.coming.IsEmpty())
         {
-            port.isReleaseListed = false;
+            port.isUnsettled = false;
         }
         else
         {

@@ -62,7 +62,14 @@ void
 Fabric::Enqueue(ChannelId id, Frame* frame)
 {
     Port& port = m_ports[id];
-    const TimePs now = m_loop->Now();
+    Advance(id);
+    Enter(id, port, frame, m_loop->Now());
+    Rearm(id, port);
+}
+
+void
+Fabric::Enter(ChannelId id, Port& port, Frame* frame, TimePs now)
+{
     const uint8_t priority = frame->priority;
     const uint32_t bytes = FrameBytes(*frame);
     // A frame that is being sent still takes its place in the buffer.
@@ -85,7 +92,7 @@ Fabric::Enqueue(ChannelId id, Frame* frame)
         priority != CONTROL_QUEUE && (port.pausedClasses >> frame->transitPriority & 1) != 0;
     if (port.busyUntil <= now && !port.isPickPending && !isPaused)
     {
-        Transmit(id, port, frame);
+        Transmit(id, port, frame, now);
         return;
     }
     port.queue[priority].Push(frame);
@@ -98,61 +105,7 @@ Fabric::Enqueue(ChannelId id, Frame* frame)
     }
     if (!isPaused)
     {
-        Kick(id);
-    }
-}
-
-uint8_t
-Fabric::ChoosePriority(Port& port, uint32_t eligible)
-{
-    const auto highest = static_cast<uint8_t>(std::bit_width(eligible) - 1);
-    if (port.extras->scheduler && highest < ACK_PRIORITY) [[unlikely]]
-    {
-        return port.extras->scheduler->Choose(eligible);
-    }
-    return highest;
-}
-
-void
-Fabric::Pick(uint64_t argument)
-{
-    const auto id = static_cast<ChannelId>(argument);
-    Port& port = m_ports[id];
-    port.isPickPending = false;
-    const uint32_t eligible = port.EligibleMask();
-    if (eligible == 0)
-    {
-        return;
-    }
-    const uint8_t priority = ChoosePriority(port, eligible);
-    if ((port.waiting >> priority & 1) != 0)
-    {
-        FrameFifo& fifo = port.queue[priority];
-        const bool isMixed = port.pausedClasses != 0 && priority == ACK_PRIORITY;
-        Frame* frame = isMixed ? fifo.PopOutside(port.pausedClasses) : fifo.Pop();
-        if (fifo.IsEmpty())
-        {
-            port.waiting &= ~(1U << priority);
-        }
-        const uint32_t bytes = FrameBytes(*frame);
-        port.queueBytes[priority] -= bytes;
-        port.waitingBytes -= bytes;
-        HoldAcks(port);
-        Transmit(id, port, frame);
-    }
-    else
-    {
-        Frame* frame = port.source->NextFrame(priority);
-        frame->channel = id;
-        const TimePs end = Transmit(id, port, frame);
-        if (frame->isLast)
-        {
-            port.source->LastFrameStarted(end);
-        }
-    }
-    if (port.EligibleMask() != 0)
-    {
-        Kick(id);
+        PlanPick(id, port, now);
     }
 }
 
@@ -164,9 +117,8 @@ Fabric::IsLost(ChannelId channel, const Port& port) const
 }
 
 TimePs
-Fabric::Transmit(ChannelId channel, Port& port, Frame* frame)
+Fabric::Transmit(ChannelId channel, Port& port, Frame* frame, TimePs now)
 {
-    const TimePs now = m_loop->Now();
     if (port.release.ingress != NO_CHANNEL)
     {
         Settle(port);
@@ -193,7 +145,7 @@ Fabric::Transmit(ChannelId channel, Port& port, Frame* frame)
     ++m_packetHops;
     if (frame->ingress != NO_CHANNEL)
     {
-        LeaveNode(channel, port, *frame);
+        LeaveNode(channel, port, *frame, now);
     }
     else if (frame->kind == FrameKind::SEGMENT)
     {
@@ -228,12 +180,12 @@ Fabric::Transmit(ChannelId channel, Port& port, Frame* frame)
         m_loop->ScheduleArrival(end, channel, false, m_losses, reinterpret_cast<uint64_t>(frame));
         return end;
     }
-    ScheduleArrival(channel, port, frame);
+    Fly(channel, port, frame, now);
     return end;
 }
 
 void
-Fabric::LeaveNode(ChannelId channel, Port& port, Frame& frame)
+Fabric::LeaveNode(ChannelId channel, Port& port, Frame& frame, TimePs now)
 {
     if (frame.isCharged)
     {
@@ -247,7 +199,7 @@ Fabric::LeaveNode(ChannelId channel, Port& port, Frame& frame)
     if (notes != nullptr && notes->isTelemetryWanted && notes->hops < MAX_TELEMETRY_HOPS)
     {
         notes->telemetry[notes->hops++] = TelemetryHop{
-            m_loop->Now(),
+            now,
             port.counters.lineBytes - port.lastLineBytes,
             port.waitingBytes,
             port.rate,
@@ -263,30 +215,26 @@ Fabric::EndsAtPeer(const Frame& frame, const Port& port) const
 }
 
 void
-Fabric::ScheduleArrival(ChannelId channel, const Port& port, Frame* frame)
+Fabric::Fly(ChannelId channel, Port& port, Frame* frame, TimePs now)
 {
-    const auto argument = reinterpret_cast<uint64_t>(frame);
-    const TimePs arrival = port.busyUntil + port.delay;
-    if (EndsAtPeer(*frame, port))
-    {
-        m_loop->ScheduleArrival(arrival, channel, false, m_arrivals, argument);
-        return;
-    }
-    if (port.peerCutThrough != 0)
+    if (port.peerCutThrough != 0 && !EndsAtPeer(*frame, port))
     {
         const TimePs header = SerializationTime(port.peerCutThrough, port.rate, m_rounding);
         if (header < port.lastSerialization)
         {
-            m_loop->ScheduleArrival(m_loop->Now() + header + port.delay + port.peerLatency,
+            m_loop->ScheduleArrival(now + header + port.delay + port.peerLatency,
                                     channel,
                                     true,
                                     m_cutThroughs,
-                                    argument);
+                                    reinterpret_cast<uint64_t>(frame));
         }
     }
-    // A buffer wants to know of the last byte, nobody else before the forwarding latency is over.
-    const TimePs latency = port.IsLatencyApart() ? 0 : port.peerLatency;
-    m_loop->ScheduleArrival(arrival + latency, channel, latency > 0, m_arrivals, argument);
+    const TimePs arrival = port.busyUntil + port.delay;
+    port.flying.Push(TimedFrame{frame, arrival});
+    if (port.flying.Size() == 1 && arrival < port.wakeTime)
+    {
+        ScheduleWake(channel, port, arrival);
+    }
 }
 
 bool
@@ -302,11 +250,8 @@ Fabric::WouldCutThroughLater(const Port& port, const Frame& frame) const
 }
 
 void
-Fabric::Arrive(uint64_t argument)
+Fabric::Deliver(ChannelId channel, Port& port, Frame* frame)
 {
-    auto* frame = reinterpret_cast<Frame*>(argument);
-    const ChannelId channel = frame->channel;
-    Port& port = m_ports[channel];
     if (frame->IsData())
     {
         port.counters.deliveredPayloadBytes += frame->payloadBytes;
@@ -326,6 +271,16 @@ Fabric::Arrive(uint64_t argument)
         Free(frame);
         return;
     }
+    if (frame->path == nullptr && port.peerLatency > 0 && !port.IsLatencyApart())
+    {
+        // Nobody wants to know of it before: its way is chosen when it goes on.
+        m_loop->ScheduleArrival(m_loop->Now() + port.peerLatency,
+                                channel,
+                                true,
+                                m_lateRoutes,
+                                reinterpret_cast<uint64_t>(frame));
+        return;
+    }
     Route(frame);
     if (port.peerBuffer != nullptr && !Admit(*frame))
     {
@@ -337,17 +292,31 @@ Fabric::Arrive(uint64_t argument)
         Free(frame);
         return;
     }
-    if (port.IsLatencyApart())
+    PassOn(port, frame);
+}
+
+void
+Fabric::PassOn(const Port& port, Frame* frame)
+{
+    const ChannelId id = frame->channel;
+    Port& egress = m_ports[id];
+    ListUnsettled(id, egress);
+    if (port.peerLatency == 0)
     {
-        frame->isInPipeline = true;
-        m_loop->ScheduleArrival(m_loop->Now() + port.peerLatency,
-                                channel,
-                                true,
-                                m_forwards,
-                                argument);
+        Enqueue(id, frame);
         return;
     }
-    Enqueue(frame->channel, frame);
+    frame->isInPipeline = true;
+    const TimedFrame entry{frame, m_loop->Now() + port.peerLatency};
+    egress.coming.Push(entry);
+    if (egress.IsTimely()) [[unlikely]]
+    {
+        ScheduleEntry(id, entry);
+    }
+    else if (egress.wakeTime == MAX_TIME_PS)
+    {
+        Rearm(id, egress);
+    }
 }
 
 void
@@ -360,15 +329,10 @@ Fabric::Route(Frame* frame)
 }
 
 void
-Fabric::Forward(uint64_t argument)
+Fabric::RouteLate(uint64_t argument)
 {
     auto* frame = reinterpret_cast<Frame*>(argument);
-    if (frame->isGone)
-    {
-        Free(frame);
-        return;
-    }
-    frame->isInPipeline = false;
+    Route(frame);
     Enqueue(frame->channel, frame);
 }
 
@@ -393,6 +357,7 @@ Fabric::CutThrough(uint64_t argument)
         Route(ahead);
     }
     Port& egress = m_ports[ahead->channel];
+    Advance(ahead->channel);
     const bool isIdle = egress.busyUntil <= m_loop->Now() && !egress.isPickPending &&
                         (egress.pausedClasses >> ahead->priority & 1) == 0;
     if (!isIdle || egress.efficiencyPpm != 0 || egress.rate > m_ports[ahead->ingress].rate)
@@ -404,7 +369,7 @@ Fabric::CutThrough(uint64_t argument)
     frame->isGone = true;
     frame->isCharged = false;
     frame->notes = nullptr;
-    Transmit(ahead->channel, egress, ahead);
+    Transmit(ahead->channel, egress, ahead, m_loop->Now());
 }
 
 } // namespace ns3

@@ -35,18 +35,24 @@ Fabric::PauseIngress(ChannelId channel, uint8_t priority)
 {
     Port& ingress = m_ports[channel];
     SharedBuffer& buffer = *ingress.peerBuffer;
+    if (!buffer.IsWatched())
+    {
+        SettleAll(buffer);
+    }
     buffer.At(ingress.peerIngress, priority).isPaused = true;
     if (buffer.BeginPause())
     {
         // From here on a release may end a pause, so each must be told when it happens.
-        SettleAll(buffer);
         for (const ChannelId id : buffer.unsettled)
         {
-            m_ports[id].isReleaseListed = false;
-            ++m_releaseEvents;
-            m_loop->ScheduleRelease(m_ports[id].busyUntil, id, m_releases);
+            const Port& port = m_ports[id];
+            if (port.release.ingress != NO_CHANNEL)
+            {
+                ++m_releaseEvents;
+                m_loop->ScheduleRelease(port.busyUntil, id, m_releases);
+            }
+            BeTimely(id);
         }
-        buffer.unsettled.clear();
     }
     SendPause(channel, priority, m_switches[ingress.peer]->PauseQuanta());
 }
@@ -82,6 +88,7 @@ Fabric::SendPause(ChannelId channel, uint8_t priority, uint32_t quanta)
             m_loop->ScheduleTimer(queue.refreshAt, m_pauseRefreshes, Pack(channel, priority));
         }
     }
+    ListUnsettled(frame->channel, m_ports[frame->channel]);
     Enqueue(frame->channel, frame);
 }
 
@@ -131,6 +138,7 @@ Fabric::PauseActs(uint64_t argument)
     const uint32_t quanta = frame->psn;
     Free(frame);
     Port& port = m_ports[channel];
+    Advance(channel);
     if (quanta == 0)
     {
         Unpause(channel, priority);
@@ -184,6 +192,7 @@ void
 Fabric::Unpause(ChannelId channel, uint8_t priority)
 {
     Port& port = m_ports[channel];
+    Advance(channel);
     PriorityPause& pause = port.extras->pause[priority];
     if (!pause.isActive)
     {
@@ -273,6 +282,7 @@ Fabric::LookForDeadlock()
         std::map<uint64_t, ByteCount> at;
     };
 
+    AdvanceAll();
     std::map<uint64_t, Stuck> paused;
     TimePs interval = MAX_TIME_PS;
     for (ChannelId channel = 0; channel < m_ports.size(); ++channel)

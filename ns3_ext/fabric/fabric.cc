@@ -46,11 +46,12 @@ Fabric::GetTypeId()
 }
 
 Fabric::Fabric()
-    : m_arrivals(*this),
-      m_losses(*this),
-      m_forwards(*this),
-      m_cutThroughs(*this),
+    : m_wakes(*this),
       m_picks(*this),
+      m_entries(*this),
+      m_losses(*this),
+      m_lateRoutes(*this),
+      m_cutThroughs(*this),
       m_releases(*this),
       m_pauseEffects(*this),
       m_pauseExpiries(*this),
@@ -68,6 +69,11 @@ Fabric::Build(const PlatformDescription& platform, EventLoop& loop, uint64_t see
     m_ecnStream = Mix64(seed ^ ECN_STREAM);
     m_sinks.assign(platform.Ranks(), nullptr);
     m_rankNode = platform.rankNode;
+    m_isRankNode.assign(platform.Nodes(), false);
+    for (const NodeIndex node : m_rankNode)
+    {
+        m_isRankNode[node] = true;
+    }
     m_buffers.resize(platform.Nodes());
     m_ports.resize(platform.Channels());
     for (ChannelId channel = 0; channel < platform.Channels(); ++channel)
@@ -103,6 +109,7 @@ Fabric::Configure(const std::vector<Ptr<FabricSwitch>>& switches, const FrameFig
         const Ptr<FabricSwitch>& own = switches[port.node];
         const Ptr<FabricSwitch>& next = switches[port.peer];
         port.peerLatency = next ? next->ForwardingLatency() : 0;
+        port.ownBuffer = m_buffers[port.node].get();
         port.peerBuffer = isEthernet ? m_buffers[port.peer].get() : nullptr;
         port.peerCutThrough =
             isEthernet && next && next->CutsThrough() ? next->CutThroughHeader() : 0;
@@ -133,6 +140,7 @@ Fabric::Configure(const std::vector<Ptr<FabricSwitch>>& switches, const FrameFig
             port.extras->scheduler.emplace(sharing->Weights());
         }
     }
+    RefreshTimeliness();
 }
 
 void
@@ -145,6 +153,7 @@ void
 Fabric::SetSource(ChannelId port, FrameSource& source)
 {
     m_ports[port].source = &source;
+    m_ports[port].isTimely = true;
 }
 
 void
@@ -156,6 +165,7 @@ Fabric::RefreshTracing()
         const bool isWatched = m_watch != nullptr && m_watch->Watches(channel);
         port.isTraced = port.device != nullptr && (isWatched || port.device->IsTraced());
     }
+    RefreshTimeliness();
 }
 
 bool
@@ -174,17 +184,6 @@ Fabric::StopWhenIdle()
     if (m_frames.Live() == 0)
     {
         m_loop->Stop();
-    }
-}
-
-void
-Fabric::Kick(ChannelId id)
-{
-    Port& port = m_ports[id];
-    if (!port.isPickPending)
-    {
-        port.isPickPending = true;
-        m_loop->SchedulePick(std::max(m_loop->Now(), port.busyUntil), id, m_picks);
     }
 }
 

@@ -44,8 +44,9 @@ struct FrameFigures
 /**
  * All ports, links and forwarding of a platform.
  *
- * A frame's life is one walk: Inject, or a source's NextFrame -> Transmit -> Arrive -> Forward ->
- * Enqueue -> Transmit -> ... -> the sink of its last node.
+ * A frame's life is one walk: Inject, or a source's NextFrame -> Transmit -> Fly -> Deliver ->
+ * PassOn -> Enter -> Transmit -> ... -> the sink of its last node. The arrival at a node is its
+ * one event of a hop; what it does at a port is caught up with (docs/adr/0025).
  */
 class Fabric : public Object
 {
@@ -129,20 +130,23 @@ class Fabric : public Object
     }
 
     /// Most time that frames have had to wait in a port's queues so far.
-    TimePs LargestBacklog(ChannelId port) const
+    TimePs LargestBacklog(ChannelId port)
     {
+        Advance(port);
         return SerializationTime(m_ports[port].MaxQueueBytes(), m_ports[port].rate, m_rounding);
     }
 
     /// Bytes that have left on a port's wire up to this very instant, part of a frame included.
-    ByteCount SentLineBytes(ChannelId port) const
+    ByteCount SentLineBytes(ChannelId port)
     {
+        Advance(port);
         return m_ports[port].SentLineBytes(m_loop->Now());
     }
 
     /// Most frame bytes that waited for a port or were being sent since the last call; counts anew.
     ByteCount TakeMaxQueue(ChannelId port)
     {
+        Advance(port);
         return m_ports[port].TakeMaxQueue(m_loop->Now());
     }
 
@@ -155,8 +159,9 @@ class Fabric : public Object
     }
 
     /// Frame bytes that wait for a port or are being sent there.
-    ByteCount QueuedBytes(ChannelId port) const
+    ByteCount QueuedBytes(ChannelId port)
     {
+        Advance(port);
         const Port& p = m_ports[port];
         return p.waitingBytes + (p.busyUntil > m_loop->Now() ? p.sendingBytes : 0);
     }
@@ -164,6 +169,10 @@ class Fabric : public Object
     /// Whether a frame of a priority can be lost on a channel, or by the buffer at its end.
     bool CanLose(ChannelId channel, uint8_t priority) const;
 
+    /// Let all ports do what they have done by now; before their state is read.
+    void AdvanceAll();
+
+    /// A port; what changes with time is as of its last Advance.
     const Port& GetPort(ChannelId port) const
     {
         return m_ports[port];
@@ -216,6 +225,12 @@ class Fabric : public Object
         return m_releaseEvents;
     }
 
+    /// Looks at ports that are events of the loop now; they may find nothing to do.
+    uint64_t PortEvents() const
+    {
+        return m_portEvents;
+    }
+
     /// Most bytes that a node's buffer has held at a time; 0 where it has none.
     ByteCount MaxHeld(NodeIndex node) const
     {
@@ -252,16 +267,33 @@ class Fabric : public Object
     }
 
   private:
+    // What ports have done by now, and when they are looked at (fabric-ports.cc).
+    void Advance(ChannelId port);
+    void CatchUp(ChannelId port);
+    void EnterFromAfar(ChannelId id, Port& port, const TimedFrame& entry);
+    void Rearm(ChannelId id, Port& port);
+    void Wake(uint64_t port);
+    void PickIsDue(uint64_t port);
+    void EntryIsDue(uint64_t port);
+    void PlanPick(ChannelId id, Port& port, TimePs now);
+    void Pick(ChannelId id, Port& port, TimePs now);
+    void ScheduleWake(ChannelId id, Port& port, TimePs time);
+    void SchedulePick(ChannelId id, Port& port);
+    void ScheduleEntry(ChannelId id, const TimedFrame& entry);
+    void BeTimely(ChannelId id);
+    void RefreshTimeliness();
+
     // A frame's way (fabric-frames.cc).
     void Enqueue(ChannelId port, Frame* frame);
-    TimePs Transmit(ChannelId channel, Port& port, Frame* frame);
-    void LeaveNode(ChannelId channel, Port& port, Frame& frame);
-    void ScheduleArrival(ChannelId channel, const Port& port, Frame* frame);
-    void Arrive(uint64_t frame);
+    void Enter(ChannelId id, Port& port, Frame* frame, TimePs now);
+    TimePs Transmit(ChannelId channel, Port& port, Frame* frame, TimePs now);
+    void LeaveNode(ChannelId channel, Port& port, Frame& frame, TimePs now);
+    void Fly(ChannelId channel, Port& port, Frame* frame, TimePs now);
+    void Deliver(ChannelId channel, Port& port, Frame* frame);
+    void PassOn(const Port& port, Frame* frame);
     void Route(Frame* frame);
-    void Forward(uint64_t frame);
+    void RouteLate(uint64_t frame);
     void CutThrough(uint64_t frame);
-    void Pick(uint64_t port);
     void Free(Frame* frame);
     void LostFrameHasLeft(uint64_t frame);
     bool IsLost(ChannelId channel, const Port& port) const;
@@ -278,6 +310,7 @@ class Fabric : public Object
     void ReleaseIsDue(uint64_t egress);
     void Settle(Port& egress);
     void SettleAll(SharedBuffer& buffer);
+    static void ListUnsettled(ChannelId egress, Port& port);
 
     // Pauses (fabric-pauses.cc).
     void PauseIngress(ChannelId channel, uint8_t priority);
@@ -295,6 +328,7 @@ class Fabric : public Object
     std::vector<Port> m_ports;
     std::vector<FrameSink*> m_sinks;                      ///< By rank.
     std::vector<NodeIndex> m_rankNode;                    ///< By rank.
+    std::vector<bool> m_isRankNode;                       ///< By node.
     std::vector<std::unique_ptr<SharedBuffer>> m_buffers; ///< By node.
     std::vector<Ptr<FabricSwitch>> m_switches;            ///< By node.
     std::vector<PauseEpisode> m_pauses;
@@ -305,11 +339,12 @@ class Fabric : public Object
     NextHop* m_nextHop{nullptr};
     SegmentOwner* m_segmentOwner{nullptr};
     FrameWatch* m_watch{nullptr};
-    MemberHandler<Fabric, &Fabric::Arrive> m_arrivals;
+    MemberHandler<Fabric, &Fabric::Wake> m_wakes;
+    MemberHandler<Fabric, &Fabric::PickIsDue> m_picks;
+    MemberHandler<Fabric, &Fabric::EntryIsDue> m_entries;
     MemberHandler<Fabric, &Fabric::LostFrameHasLeft> m_losses;
-    MemberHandler<Fabric, &Fabric::Forward> m_forwards;
+    MemberHandler<Fabric, &Fabric::RouteLate> m_lateRoutes;
     MemberHandler<Fabric, &Fabric::CutThrough> m_cutThroughs;
-    MemberHandler<Fabric, &Fabric::Pick> m_picks;
     MemberHandler<Fabric, &Fabric::ReleaseIsDue> m_releases;
     MemberHandler<Fabric, &Fabric::PauseActs> m_pauseEffects;
     MemberHandler<Fabric, &Fabric::PauseMayExpire> m_pauseExpiries;
@@ -321,6 +356,7 @@ class Fabric : public Object
     uint64_t m_unlistedPauses{0};
     uint64_t m_pauseTimers{0};
     uint64_t m_releaseEvents{0};
+    uint64_t m_portEvents{0};
     TimePs m_nextDeadlockCheck{0};
     TimeRounding m_rounding{TimeRounding::PS_CEIL};
     bool m_isDraining{false};

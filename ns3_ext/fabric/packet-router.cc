@@ -17,7 +17,7 @@ constexpr uint64_t SPRAY_STREAM = 0x7370726179;
 
 PacketRouter::PacketRouter(const PlatformDescription& platform,
                            RouteTable& routes,
-                           const Fabric& fabric,
+                           Fabric& fabric,
                            uint64_t seed)
     : m_platform(platform),
       m_routes(routes),

@@ -27,7 +27,7 @@ class PacketRouter : public NextHop
      */
     PacketRouter(const PlatformDescription& platform,
                  RouteTable& routes,
-                 const Fabric& fabric,
+                 Fabric& fabric,
                  uint64_t seed);
 
     ChannelId Choose(const Frame& frame) override;
@@ -35,7 +35,7 @@ class PacketRouter : public NextHop
   private:
     const PlatformDescription& m_platform;
     RouteTable& m_routes;
-    const Fabric& m_fabric;
+    Fabric& m_fabric;
     uint64_t m_stream;
 };
 

@@ -2,6 +2,7 @@
 #ifndef ASTRA_PORT_H
 #define ASTRA_PORT_H
 
+#include "../core/ring-queue.h"
 #include "ecn-marker.h"
 #include "frame.h"
 #include "line-bytes.h"
@@ -99,6 +100,13 @@ struct ChannelCounters
     ByteCount maxQueueBytes{0}; ///< Of a port, since a sampler looked: see Port::MaxQueueBytes.
 };
 
+/// A frame, and when it gets where it is going.
+struct TimedFrame
+{
+    Frame* frame;
+    TimePs time;
+};
+
 /// Room in the buffer that goes back once a frame's last bit has left.
 struct PendingRelease
 {
@@ -128,12 +136,19 @@ struct PortExtras
 /**
  * An egress port and the channel behind it: a queue for each priority, and a wire.
  *
- * Plain state that Fabric works on; FabricDevice shows it to ns-3.
+ * Plain state that Fabric works on; FabricDevice shows it to ns-3. It lags behind the clock: what
+ * frames do at a port is known before it has to be looked at, so that it is worked off when that is
+ * needed (Fabric::Advance), and only the head of what flies is an event.
  */
 struct Port
 {
     // Touched for every frame.
     TimePs busyUntil{0};
+    TimePs pickTime{0};            ///< When the next frame is chosen, if that is pending.
+    TimePs wakeTime{MAX_TIME_PS};  ///< Of the event at the far end that counts; none: the maximum.
+    TimePs pickEvent{MAX_TIME_PS}; ///< Of the last event for a choice; none: the maximum.
+    RingQueue<TimedFrame> coming;  ///< Passed on to it: in its queues at their times.
+    RingQueue<TimedFrame> flying;  ///< Sent: their last bytes at the far end at their times.
     TimePs delay{0};
     TimePs peerLatency{0}; ///< Forwarding latency of the node at the far end.
     BitRate rate{0};
@@ -141,6 +156,7 @@ struct Port
     uint32_t lastLineBytes{0}; ///< Serialisation of the last size, since most frames are alike.
     TimePs lastSerialization{0};
     FrameSource* source{nullptr};
+    SharedBuffer* ownBuffer{nullptr};  ///< Of the node where it sends from; none is unlimited.
     SharedBuffer* peerBuffer{nullptr}; ///< Takes what arrives at the far end; none is unlimited.
     uint32_t peerIngress{0};           ///< This channel's index there.
     uint32_t waiting{0};               ///< Bit p is set while queue p holds frames.
@@ -152,8 +168,9 @@ struct Port
     bool isTraced{false};
     bool marksAtEnqueue{false};
     bool marksAtDequeue{false};
-    bool isReleaseListed{false}; ///< In its buffer's list of unsettled releases.
-    uint32_t peerCutThrough{0};  ///< Bytes after which the far end may forward; 0: all of them.
+    bool isUnsettled{false};    ///< Listed by its buffer: it has frames, or a release to settle.
+    bool isTimely{false};       ///< What it does is an event each, in time: somebody looks.
+    uint32_t peerCutThrough{0}; ///< Bytes after which the far end may forward; 0: all of them.
     PendingRelease release;
     ByteCount waitingBytes{0}; ///< Frame bytes of all queues but that of PAUSE frames.
     std::array<ByteCount, QUEUES> queueBytes{};
@@ -210,6 +227,12 @@ struct Port
         const auto unsent = static_cast<UInt128>(lastLineBytes) * static_cast<uint64_t>(left);
         const auto time = static_cast<uint64_t>(lastSerialization);
         return counters.lineBytes - static_cast<ByteCount>((unsent + time - 1) / time);
+    }
+
+    /// Whether what it does must be done in time: somebody looks, or a release may end a pause.
+    bool IsTimely() const
+    {
+        return isTimely || (ownBuffer != nullptr && ownBuffer->IsWatched());
     }
 
     /// Frame bytes of a queue that wait or are being sent.

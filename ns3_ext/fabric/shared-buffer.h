@@ -154,7 +154,7 @@ class SharedBuffer
         return m_size;
     }
 
-    /// Egress ports whose release is to be settled when it matters.
+    /// Egress ports with frames or a release, which are caught up with when it matters.
     std::vector<ChannelId> unsettled;
 
   private:

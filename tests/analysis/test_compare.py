@@ -212,7 +212,8 @@ def test_parts_are_drawn_as_stacked_bars(ring):
         "all_reduce of 8192 B: all_reduce, iteration 0",
         "all_reduce of 1048576 B: all_reduce, iteration 0",
     ]
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+    (legend,) = ax.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [
         "payload",
         "headers",
         "propagation",

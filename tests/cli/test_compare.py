@@ -58,6 +58,7 @@ def test_formats(capsys, tmp_path):
         "why.csv",
         "queueing.csv",
         "stretches.csv",
+        "comparison.json",
         "comparison.md",
     }
     rows = list(csv.DictReader(io.StringIO(run(capsys, *RING, "--format", "csv")[1])))
@@ -150,7 +151,7 @@ def test_times_are_told_where_the_paths_are_too_long_to_explain(capsys, monkeypa
     assert "moves it" not in out
     assert "more than 10 frames" in err
     assert "--no-why" in err
-    assert {path.name for path in (tmp_path / "o").iterdir()} == {"table.csv", "comparison.md"}
+    assert {path.name for path in (tmp_path / "o").iterdir()} == {"table.csv", "comparison.json", "comparison.md"}
     assert run(capsys, *RING, "--format", "csv")[0] == 0
     assert run(capsys, *RING, "--no-why")[0] == 0
 

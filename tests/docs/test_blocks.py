@@ -16,7 +16,7 @@ from astra_py.config.params import rule_at
 from documents import PAGES, ROOT, Block, blocks, commands, name_of
 
 #: Languages whose blocks are only shown.
-SHOWN = {"", "text", "math", "{include}", "{toctree}"}
+SHOWN = {"", "json", "text", "yaml", "math", "{include}", "{toctree}"}
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 OVERRIDE = re.compile(r"([a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*)=.*", re.DOTALL)
 

@@ -47,12 +47,14 @@ def test_keys_of_scenarios_are_declared(page: Path) -> None:
         return  # what was, and what is inside
     for code in CODE.findall(prose(page)):
         found = re.fullmatch(r"((?:[a-z0-9_]+\.)+[a-z0-9_]+)(?: ?= ?\S.*)?", code)
-        if found and found[1].partition(".")[0] in TABLES and not is_a_key(found[1]):
+        if not found or found[1].endswith((".csv", ".json", ".parquet", ".py", ".toml", ".txt")):
+            continue
+        if found[1].partition(".")[0] in TABLES and not is_a_key(found[1]):
             pytest.fail(f"`{code}`: there is no such key of a scenario")
 
 
 def is_a_key(name: str) -> bool:
-    """Whether a name is that of a key or of a table, or of a column or file that begins as a table does."""
+    """Whether a name is that of a key or of a table of keys."""
     return rule_at(name) is not None or any(key.startswith(f"{name}.") for key in PARAMETERS)
 
 
@@ -65,3 +67,15 @@ def test_commands_and_files_that_are_named_are_there(page: Path) -> None:
             assert command[1] in COMMANDS, code
         if re.fullmatch(r"(astra_py|benchmarks|docker|docs|examples|ns3_ext|tests|tools|workloads)/[\w./-]*\w", code):
             assert code.startswith("docs/_build/") or (ROOT / code).exists(), code  # made by `make docs`
+
+
+def test_pages_that_sources_name_are_there() -> None:
+    named = {
+        (str(source.relative_to(ROOT)), page)
+        for folder in ("astra_py", "benchmarks", "docker", "examples", "ns3_ext", "tools", "workloads")
+        for source in (ROOT / folder).rglob("*")
+        if source.suffix in {"", ".py", ".cc", ".h", ".sh", ".toml", ".yaml"} and source.is_file()
+        for page in re.findall(r"(?<![\w/])docs/[\w/-]+\.md", source.read_text(encoding="utf-8", errors="replace"))
+    }
+    assert len(named) > 10
+    assert [each for each in named if not (ROOT / each[1]).is_file()] == []

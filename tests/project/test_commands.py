@@ -34,9 +34,9 @@ def test_the_readme_starts_with_the_two_commands() -> None:
     assert {"run", "test"} <= make_commands("README.md")
 
 
-def test_make_run_runs_what_the_readme_shows() -> None:
+def test_make_run_runs_what_the_quick_start_shows() -> None:
     recipe = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\nrun:")[2].partition("\n\n")[0]
-    shown = re.findall(r"<!-- astra-py run (\S+) -->", (ROOT / "README.md").read_text(encoding="utf-8"))
+    shown = re.findall(r"<!-- astra-py run (\S+) -->", (ROOT / "docs/quick_start.md").read_text(encoding="utf-8"))
     assert re.findall(r"astra-py run (\S+)", recipe) == shown
     assert len(shown) == 2
 

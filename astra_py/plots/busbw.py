@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Bus bandwidth against size, as nccl-tests' users draw it: of runs, of single collectives, and of a measured log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from astra_py.errors import ConfigError
+from astra_py.plots.caption import caption_of
+from astra_py.plots.figure import drawing, figure_of, legend_above
+from astra_py.plots.style import MEASURED, SERIES
+from astra_py.results.provenance import provenance
+from astra_py.results.result import Result
+from astra_py.units import format_size
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_busbw", "read_rows"]
+
+#: What tells series apart, and how it is said; what all have in common is said once, above.
+_KEYS = {"run": "{}", "kind": "{}", "algorithm": "{}", "ranks": "{} ranks", "engine": "engine {}"}
+_MARKERS = "osD^vPX*"
+#: Ticks of the axis of sizes: at most so many, and for an inch of the figure.
+_MOST_TICKS, _TICKS_PER_INCH = 9, 1.6
+
+
+def plot_busbw(
+    *sources: Result | pd.DataFrame,
+    names: Sequence[str] = (),
+    log: pd.DataFrame | None = None,
+    ax: Axes | None = None,
+    size: str = "paper",
+) -> Axes:
+    """Draw the bus bandwidth of collectives against their sizes, a line a kind, algorithm, number of ranks and engine.
+
+    Where a run has several collectives of one size, each is a point, and the line goes through their medians.
+
+    Parameters
+    ----------
+    sources : results of runs, or rows of ``astra-py collective --json``, see :func:`read_rows`.
+    names : what each source is called; needed where two are alike in all else.
+    log : rows of an nccl-tests log, as :func:`astra_py.formats.read` gives them; its times out of place are drawn.
+    ax, size : as :func:`~astra_py.plots.timeline.plot_timeline` takes them.
+
+    Raises
+    ------
+    ConfigError : nothing has a bus bandwidth, or matplotlib is not installed.
+    """
+    tables = [_rows(source) for source in sources]
+    for number, table in enumerate(tables):
+        table["run"] = names[number] if names else ""
+    import pandas as pd
+
+    rows = (
+        pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=[*_KEYS, "size_bytes", "busbw_GBps"])
+    )
+    # a list of flows has a size, but is no collective
+    rows = rows[(rows["kind"] != "flows") & (rows["size_bytes"] > 0) & (rows["busbw_GBps"] > 0)]
+    if not len(rows) and log is None:
+        raise ConfigError("no collective has a bus bandwidth: there is nothing to draw")
+    under = caption_of(run for source in sources for run in _runs(source))
+    varied = [key for key in _KEYS if rows[key].nunique() > 1]
+    shared = [_said(key, rows[key].iloc[0]) for key in _KEYS if key not in varied and len(rows)]
+    with drawing(ax, size, 0.5, under) as axes:
+        handles: list[Any] = []
+        for number, (_, series) in enumerate(rows.groupby(list(_KEYS), sort=False)):
+            label = ", ".join(filter(None, (_said(key, series[key].iloc[0]) for key in varied))) or "simulated"
+            handles.append(_draw_series(axes, series, number, label))
+        if log is not None:
+            measured = log[log["busbw_GBps"] > 0].sort_values("size_bytes")
+            look: dict[str, Any] = {"color": MEASURED, "linestyle": "--", "marker": "x"}
+            handles += axes.plot(measured["size_bytes"], measured["busbw_GBps"], label="measured", **look)
+        _set_axes(axes)
+        legend_above(axes, handles, ", ".join(filter(None, shared)) or None)
+    return axes
+
+
+def read_rows(path: str | Path) -> pd.DataFrame:
+    """Rows that ``astra-py collective --json`` printed, one JSON object a line.
+
+    Raises
+    ------
+    ConfigError : the file cannot be read, or a line is no such row.
+    """
+    import pandas as pd
+
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read: {error}") from None
+    wanted = {"collective", "algorithm", "ranks", "size_bytes", "busbw_GBps", "engine"}
+    rows = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError:
+            row = None
+        if not isinstance(row, Mapping) or not wanted <= set(row):
+            raise ConfigError(f"{path}, line {number}: no row of astra-py collective --json")
+        rows.append({key: row[key] for key in sorted(wanted)} | {"seed": row.get("seed"), "digest": row.get("digest")})
+    if not rows:
+        raise ConfigError(f"{path}: has no rows of astra-py collective --json")
+    return pd.DataFrame(rows)
+
+
+def _rows(source: Result | pd.DataFrame) -> pd.DataFrame:
+    """Rows of a source, in columns of :data:`_KEYS`, size_bytes and busbw_GBps."""
+    columns = ["kind", "algorithm", "ranks", "engine", "size_bytes", "busbw_GBps"]
+    if isinstance(source, Result):
+        return source.collectives.assign(engine=source.manifest["engine"])[columns].copy()
+    table = source.rename(columns={"collective": "kind"})[columns].copy()
+    # a barrier has none
+    table["busbw_GBps"] = table["busbw_GBps"].astype(float)
+    return table
+
+
+def _runs(source: Result | pd.DataFrame) -> list[dict[str, Any]]:
+    """What the caption says of a source."""
+    if isinstance(source, Result):
+        return [provenance(source)]
+    known = source.reindex(columns=["engine", "seed", "digest"]).astype(object)
+    return [{str(key): value for key, value in row.items()} for row in known.to_dict("records")]
+
+
+def _said(key: str, value: Any) -> str:
+    return _KEYS[key].format(f"{value:,}" if isinstance(value, int | np.integer) else value)
+
+
+def _draw_series(axes: Axes, series: pd.DataFrame, number: int, label: str) -> Any:
+    look: dict[str, Any] = {"color": SERIES[number % len(SERIES)], "marker": _MARKERS[number % len(_MARKERS)]}
+    medians = series.groupby("size_bytes")["busbw_GBps"].median()
+    if len(medians) < len(series):
+        axes.plot(series["size_bytes"], series["busbw_GBps"], linestyle="none", alpha=0.35, **look)
+    (line,) = axes.plot(medians.index, medians.to_numpy(), label=label, **look)
+    return line
+
+
+def _set_axes(axes: Axes) -> None:
+    axes.set_xscale("log", base=2)
+    low, high = axes.dataLim.intervalx
+    first, last = int(np.floor(np.log2(low))), int(np.ceil(np.log2(high)))
+    ticks = min(_MOST_TICKS, int(_TICKS_PER_INCH * figure_of(axes).get_figwidth()))
+    step = max(1, -(-(last - first) // (ticks - 1)))
+    sizes = 2 ** np.arange(first, last + 1, step)
+    axes.set_xticks(sizes, [format_size(int(size)) for size in sizes])
+    axes.minorticks_off()
+    axes.set(xlabel="size", ylabel="bus bandwidth (GB/s)")
+    axes.set_ylim(bottom=0)
+    axes.grid(axis="y")

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What figures have in common: their look, a legend and a caption outside the data, files that are the same twice."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from astra_py.errors import ConfigError
+from astra_py.plots.style import INK, FigureSize, figure_size
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "FORMATS",
+    "drawing",
+    "figure_of",
+    "legend_above",
+    "plain_log",
+    "require_format",
+    "require_pyplot",
+    "save_figure",
+    "side_bar",
+    "whole_numbers",
+]
+
+#: Endings of the files that a figure can be written to.
+FORMATS = ("svg", "pdf", "png")
+#: Width of a character of matplotlib's own font, DejaVu Sans, in sizes of the font: the mean over English text.
+_CHARACTER = 0.58
+_POINTS_PER_INCH = 72
+_DECADE = 10
+#: So that the ids in an SVG are the same each time.
+_SALT = "astra-py"
+
+
+def require_pyplot() -> Any:
+    """Matplotlib's pyplot.
+
+    Raises
+    ------
+    ConfigError : matplotlib is not installed.
+    """
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ConfigError("a plot needs matplotlib: pip install 'astra-py[plot]'") from None
+    return plt
+
+
+def _look(size: FigureSize) -> dict[str, Any]:
+    """Matplotlib's parameters of a figure of this size."""
+    thin = size.line_pt / 2
+    return {
+        "font.size": size.font_pt,
+        **{f"{part}size": size.font_pt for part in ("axes.title", "axes.label", "xtick.label", "ytick.label")},
+        "axes.titlelocation": "left",
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.axisbelow": True,
+        "legend.fontsize": size.font_pt,
+        "legend.title_fontsize": size.font_pt,
+        "legend.frameon": False,
+        "lines.linewidth": size.line_pt,
+        "lines.markersize": 3.5 * size.line_pt,
+        "hatch.linewidth": thin,
+        **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), INK),
+        **dict.fromkeys(("axes.linewidth", "xtick.major.width", "ytick.major.width", "grid.linewidth"), thin),
+        **dict.fromkeys(("xtick.minor.width", "ytick.minor.width"), thin / 2),
+        "grid.color": "#DDDDDD",
+    }
+
+
+def figure_of(ax: Axes) -> Figure:
+    """The whole figure that ``ax`` is in."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    return figure
+
+
+def whole_numbers(axis: Axis) -> None:
+    """Let an axis have ticks at whole numbers alone, as of ranks."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(nbins="auto", steps=[1, 2, 5, 10], integer=True))
+
+
+@contextmanager
+def drawing(ax: Axes | None, size: str, height: float, caption: str) -> Iterator[Axes]:
+    """Give the axes to draw on: ``ax``, or new ones of a figure with a caption, which is dropped where drawing fails.
+
+    Parameters
+    ----------
+    ax : where to draw, in the look of its own figure; a new figure where None.
+    size : one of :data:`~astra_py.plots.style.SIZES`, of a new figure.
+    height : of a new figure of that size, as a share of its width.
+    caption : under a new figure.
+
+    Raises
+    ------
+    ConfigError : matplotlib is not installed, or there is no such size.
+    """
+    look = figure_size(size)
+    plt = require_pyplot()
+    if ax is not None:
+        yield ax
+        return
+    with plt.rc_context(_look(look)):
+        figure = plt.figure(figsize=(look.width_in, look.width_in * height * look.stretch), layout="constrained")
+        try:
+            yield figure.add_subplot()
+        except BaseException:
+            plt.close(figure)
+            raise
+        _add_caption(figure, caption, look)
+
+
+def _add_caption(figure: Figure, caption: str, look: FigureSize) -> None:
+    """Write a caption below everything else, in as many lines as it needs."""
+    font_pt = look.font_pt - 1
+    characters = int(look.width_in * _POINTS_PER_INCH / (_CHARACTER * font_pt))
+    # the layout makes room for the figure's own label, and for no other text
+    figure.supxlabel(textwrap.fill(caption, characters), x=0.01, ha="left", fontsize=font_pt, color=INK)
+
+
+def legend_above(ax: Axes, handles: Sequence[Any], title: str | None = None) -> None:
+    """Put a legend above the data, in as few rows as fit; above all of the figure where nothing else is in it.
+
+    Parameters
+    ----------
+    ax : the axes that are explained.
+    handles : what is explained, each with a label; where there is none, the title stands alone.
+    title : of the legend: what the figure shows.
+    """
+    import matplotlib as mpl
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    figure = figure_of(ax)
+    font_pt = mpl.font_manager.FontProperties(size=mpl.rcParams["legend.fontsize"]).get_size_in_points()
+    room = 0.95 * figure.get_figwidth() * _POINTS_PER_INCH / (_CHARACTER * font_pt)
+    is_alone = figure.axes == [ax] and isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine)
+    place = {"loc": "outside upper left"} if is_alone else {"loc": "lower left", "bbox_to_anchor": (0, 1)}
+    (figure if is_alone else ax).legend(
+        handles=handles,
+        ncols=_columns([str(handle.get_label()) for handle in handles], room),
+        borderaxespad=0.2,
+        borderpad=0.2,
+        columnspacing=1.2,
+        handlelength=1.6,
+        title=title,
+        alignment="left",
+        **place,
+    )
+
+
+def _columns(labels: Sequence[str], room: float) -> int:
+    """The most columns of a legend, filled one after another, that ``room`` characters hold."""
+    for columns in range(len(labels), 1, -1):
+        rows = -(-len(labels) // columns)
+        # a handle and its gaps are about five characters wide
+        widths = [max(map(len, labels[at : at + rows])) + 5 for at in range(0, len(labels), rows)]
+        if sum(widths) <= room:
+            return columns
+    return 1
+
+
+def plain_log(ax: Axes, axis: Literal["x", "y"]) -> None:
+    """Make an axis logarithmic where its data go beyond a factor of ten, with plain numbers either way."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = (float(end) for end in (ax.dataLim.intervalx if axis == "x" else ax.dataLim.intervaly))
+    which = ax.xaxis if axis == "x" else ax.yaxis
+    if low > 0 and high > _DECADE * low:
+        ax.set(**{f"{axis}scale": "log"})
+        which.set_major_locator(LogLocator(subs=(1, 2, 5) if high < _DECADE**2 * low else (1,)))
+        which.set_minor_formatter(NullFormatter())
+    which.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+
+
+def side_bar(ax: Axes, image: Any, label: str) -> Any:
+    """Put the scale of the colours of ``image`` beside ``ax``, as high as that, with plain numbers."""
+    from matplotlib.ticker import FuncFormatter
+
+    figure = figure_of(ax)
+    bar = figure.colorbar(image, cax=ax.inset_axes((1.03, 0, 0.03, 1)), label=label)
+    bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    return bar
+
+
+def require_format(path: Path) -> str:
+    """The format that a file's name asks for.
+
+    Raises
+    ------
+    ConfigError : its ending is none of :data:`FORMATS`.
+    """
+    form = path.suffix.lower().removeprefix(".")
+    if form not in FORMATS:
+        allowed = ", ".join(f".{name}" for name in FORMATS)
+        raise ConfigError(f"{path}: a figure is written by its name's ending; allowed: {allowed}")
+    return form
+
+
+def save_figure(ax: Axes, path: str | Path) -> Path:
+    """Write the figure of ``ax`` as SVG, PDF or PNG, by the name's ending, and close it.
+
+    The same figure gives the same file, byte for byte.
+
+    Raises
+    ------
+    ConfigError : the ending is none of :data:`FORMATS`, or the file cannot be written.
+    """
+    plt = require_pyplot()
+    path = Path(path)
+    form = require_format(path)
+    figure = figure_of(ax)
+    # without the moment at which it is written
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[form]
+    # papers ask for fonts that are no Type 3
+    steady = {"svg.hashsalt": _SALT, "pdf.fonttype": 42, "savefig.dpi": 300}
+    try:
+        with plt.rc_context(steady):
+            figure.savefig(path, format=form, metadata=metadata)
+    except OSError as error:
+        raise ConfigError(f"{path}: the figure cannot be written: {error.strerror or error}") from error
+    finally:
+        plt.close(figure)
+    return path

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""An iteration over time: of one rank in lanes, or of all ranks as a map of what each does when."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from astra_py.errors import ConfigError
+from astra_py.plots.caption import caption
+from astra_py.plots.figure import drawing, legend_above
+from astra_py.plots.iteration import Iteration, find_iteration
+from astra_py.plots.rank_map import draw_rank_map
+from astra_py.plots.style import COMPUTE, EXPOSED, INK, MEMORY, collective_colour
+from astra_py.plots.units import time_unit
+from astra_py.results.intervals import IntervalSet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from astra_py.results.columns import Columns
+    from astra_py.results.result import Result
+
+__all__ = ["plot_timeline"]
+
+#: Lanes of collectives that are told apart by name; of more, one a kind is drawn.
+_MOST_LANES = 16
+#: Characters of a lane's name.
+_LONGEST_NAME = 30
+#: Rows that operations of one lane, at once, make it higher by; more share the height.
+_MOST_ROWS = 5
+#: How strongly operations of other iterations, and the moments without compute, are drawn.
+_FAINT, _SHADE = 0.4, 0.13
+
+
+def plot_timeline(
+    result: Result,
+    rank: int | str | None = None,
+    iteration: int | None = None,
+    *,
+    job: str | None = None,
+    ax: Axes | None = None,
+    size: str = "paper",
+) -> Axes:
+    """Draw what a rank does in an iteration, compute and each collective in a lane; or what all ranks do.
+
+    Of one rank: collectives whose names differ in numbers alone share a lane. Moments in which it does not compute are
+    shaded, and their sum is in the legend: exposed communication, where no compute of the iteration ran before it.
+    Operations of other iterations are faint. Of all ranks: a row a rank, or of a few ranks, a cell in the colour of
+    what they do for most of its time.
+
+    Parameters
+    ----------
+    result : of a run.
+    rank : whose, or "all"; where None, the one that ends the run.
+    iteration : which one; the last one where None.
+    job : of which job, where there are several; the one that ends last where None.
+    ax : where to draw; new axes, with a caption, where None.
+    size : of a new figure: "column", "paper" (two columns) or "slide".
+
+    Raises
+    ------
+    ConfigError : the run has no such rank, iteration or job, or matplotlib is not installed.
+    """
+    if isinstance(rank, str) and rank != "all":
+        raise ConfigError(f"rank {rank!r}; allowed: a number, or all")
+    shown = find_iteration(result, iteration, job)
+    if isinstance(rank, str):
+        with drawing(ax, size, 0.5, caption(result)) as axes:
+            draw_rank_map(axes, shown)
+        return axes
+    return _plot_rank(shown, shown.last_rank if rank is None else rank, ax, size)
+
+
+def _plot_rank(shown: Iteration, rank: int, ax: Axes | None, size: str) -> Axes:
+    table = shown.of_rank(rank)
+    begin, end = (int(bound) for bound in shown.bounds[rank])
+    unit = time_unit(end)
+    lanes = list(_lanes(table))
+    height = 0.16 + 0.035 * sum(lane.height for lane in lanes)
+    with drawing(ax, size, height, caption(shown.result)) as axes:
+        from matplotlib.patches import Patch
+
+        handles: dict[str, Patch] = {}
+        top = 0.0
+        for lane in lanes:
+            _draw_lane(axes, lane, table, shown.number, top, unit.size)
+            handles.setdefault(lane.kind, Patch(color=lane.colour, label=lane.kind))
+            top += lane.height
+        is_compute = table["kind"] == "compute"
+        computes = IntervalSet(
+            np.maximum(table["start_ps"][is_compute], begin), np.minimum(table["end_ps"][is_compute], end)
+        )
+        gaps = _gaps(computes, begin, end)
+        for start, stop in gaps / unit.size:
+            axes.axvspan(start, stop, color=EXPOSED, alpha=_SHADE, linewidth=0, zorder=0)
+        idle = (end - begin - computes.length) / unit.size
+        if (table["iteration"] != shown.number).any():
+            handles["other"] = Patch(color=INK, alpha=_FAINT, linewidth=0, label="faint: of another iteration")
+        shade = Patch(
+            color=EXPOSED, alpha=2 * _SHADE, linewidth=0, label=f"no compute under way: {_figure(idle)} {unit.name}"
+        )
+        centres = np.cumsum([lane.height for lane in lanes]) - np.array([lane.height for lane in lanes]) / 2
+        axes.set_yticks(centres, [_shortened(lane.name) for lane in lanes])
+        axes.tick_params(axis="y", length=0)
+        axes.set(xlim=(begin / unit.size, end / unit.size), ylim=(top, 0), xlabel=f"time since the start ({unit.name})")
+        time, exposed = (each / unit.size for each in (end - begin, shown.exposed_ps(rank)))
+        of_job = f"{shown.job}, " if shown.job else ""
+        legend_above(
+            axes,
+            [*handles.values(), shade],
+            f"{of_job}rank {rank}, iteration {shown.number}: {_figure(time)} {unit.name}, "
+            f"exposed {_figure(exposed)} {unit.name} ({exposed / time if time else 0:.1%})",
+        )
+    return axes
+
+
+@dataclass(frozen=True)
+class _Lane:
+    """Operations that share a lane.
+
+    Attributes
+    ----------
+    name, kind : of the lane, and what its colour stands for.
+    colour : of the bars.
+    rows : i64[n], indices of its operations.
+    row : i64[n], the row that each is drawn in, so that none covers another.
+    """
+
+    name: str
+    kind: str
+    colour: str
+    rows: NDArray[np.int64]
+    row: NDArray[np.int64]
+
+    @property
+    def height(self) -> float:
+        """Of the lane, in lanes of one row."""
+        return 1 + 0.4 * (min(int(self.row.max()) + 1, _MOST_ROWS) - 1)
+
+
+def _lanes(table: Columns) -> Iterator[_Lane]:
+    """Compute, then collectives in order of their first start, then memory work."""
+    kinds = table["kind"]
+    for kind, colour in (("compute", COMPUTE), ("collective", ""), ("memory", MEMORY)):
+        rows = np.flatnonzero(kinds == kind)
+        if not len(rows):
+            continue
+        if kind != "collective":
+            yield _lane(kind, kind, colour, rows, table)
+            continue
+        yield from _collective_lanes(table, rows)
+
+
+def _collective_lanes(table: Columns, rows: NDArray[np.int64]) -> Iterator[_Lane]:
+    ordered = rows[np.argsort(table["start_ps"][rows], kind="stable")]
+    by_name: dict[tuple[str, str], list[int]] = {}
+    by_kind: dict[tuple[str, str], list[int]] = {}
+    for row in ordered.tolist():
+        kind = str(table["collective_kind"][row])
+        by_name.setdefault((kind, re.sub(r"_?[0-9]+", "", str(table["name"][row]))), []).append(row)
+        by_kind.setdefault((kind, kind), []).append(row)
+    for (kind, name), members in (by_name if len(by_name) <= _MOST_LANES else by_kind).items():
+        yield _lane(name, kind, collective_colour(kind), np.array(members), table)
+
+
+def _lane(name: str, kind: str, colour: str, rows: NDArray[np.int64], table: Columns) -> _Lane:
+    """A lane whose operations are put into the first row that is free when they start."""
+    rows = rows[np.argsort(table["start_ps"][rows], kind="stable")]
+    free: list[int] = []
+    row = np.zeros(len(rows), dtype=np.int64)
+    for place, (start, end) in enumerate(zip(table["start_ps"][rows], table["end_ps"][rows], strict=True)):
+        row[place] = next((number for number, at in enumerate(free) if at <= start), len(free))
+        if row[place] == len(free):
+            free.append(0)
+        free[row[place]] = end
+    return _Lane(name, kind, colour, rows, row)
+
+
+def _draw_lane(axes: Axes, lane: _Lane, table: Columns, iteration: int, top: float, unit: float) -> None:
+    """Draw the bars of a lane, whose upper edge is at ``top``."""
+    margin = 0.12
+    each = (lane.height - 2 * margin) / (int(lane.row.max()) + 1)
+    start = table["start_ps"][lane.rows] / unit
+    length = (table["end_ps"][lane.rows] - table["start_ps"][lane.rows]) / unit
+    is_own = table["iteration"][lane.rows] == iteration
+    for row in np.unique(lane.row):
+        for own in (True, False):
+            seen = (lane.row == row) & (is_own == own)
+            if seen.any():
+                axes.broken_barh(
+                    list(zip(start[seen], length[seen], strict=True)),
+                    (top + margin + row * each, 0.9 * each),
+                    facecolors=lane.colour,
+                    alpha=1 if own else _FAINT,
+                    linewidth=0,
+                )
+
+
+def _gaps(covered: IntervalSet, begin: int, end: int) -> NDArray[np.int64]:
+    """i64[n, 2]: what of a window is not covered by a set that lies in it."""
+    edges = np.concatenate([[begin], np.column_stack([covered.start, covered.end]).ravel(), [end]]).reshape(-1, 2)
+    return edges[edges[:, 1] > edges[:, 0]]
+
+
+def _shortened(name: str) -> str:
+    """``name``, without its middle where it is long."""
+    half = _LONGEST_NAME // 2
+    return name if len(name) <= _LONGEST_NAME else f"{name[:half]}…{name[-half + 1 :]}"
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.1f}" if value < 1000 else f"{value:,.0f}"

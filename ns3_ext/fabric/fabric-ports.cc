@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Fabric and its ports: what each has done by now, and when it has to be looked at again.
+#include "../core/errors.h"
+#include "fabric.h"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+namespace ns3
+{
+
+namespace
+{
+
+/// When, and where in that instant, a frame that was passed on enters its port's queues.
+UInt128
+EntryKey(const TimedFrame& entry)
+{
+    return EventLoop::ArrivalKey(entry.time, entry.frame->ingress, true);
+}
+
+} // namespace
+
+void
+Fabric::Advance(ChannelId id)
+{
+    const Port& port = m_ports[id];
+    if (port.isPickPending || !port.coming.IsEmpty())
+    {
+        CatchUp(id);
+    }
+}
+
+void
+Fabric::CatchUp(ChannelId id)
+{
+    Port& port = m_ports[id];
+    const UInt128 here = m_loop->Here();
+    for (;;)
+    {
+        UInt128 next = here;
+        bool isEntry = false;
+        if (!port.coming.IsEmpty())
+        {
+            const UInt128 key = EntryKey(port.coming.Front());
+            isEntry = key < next;
+            next = std::min(next, key);
+        }
+        if (port.isPickPending && EventLoop::PickKey(port.pickTime, id) < next)
+        {
+            Pick(id, port, port.pickTime);
+        }
+        else if (isEntry)
+        {
+            const TimedFrame entry = port.coming.Pop();
+            EnterFromAfar(id, port, entry);
+        }
+        else
+        {
+            return;
+        }
+    }
+}
+
+void
+Fabric::EnterFromAfar(ChannelId id, Port& port, const TimedFrame& entry)
+{
+    if (entry.frame->isGone) [[unlikely]]
+    {
+        Free(entry.frame); // Cut through meanwhile.
+        return;
+    }
+    entry.frame->isInPipeline = false;
+    Enter(id, port, entry.frame, entry.time);
+}
+
+void
+Fabric::AdvanceAll()
+{
+    for (ChannelId id = 0; id < m_ports.size(); ++id)
+    {
+        Advance(id);
+    }
+}
+
+void
+Fabric::Rearm(ChannelId id, Port& port)
+{
+    if (!port.flying.IsEmpty())
+    {
+        if (port.flying.Front().time < port.wakeTime)
+        {
+            ScheduleWake(id, port, port.flying.Front().time);
+        }
+    }
+    else if (port.isPickPending)
+    {
+        SchedulePick(id, port);
+    }
+    else if (!port.coming.IsEmpty())
+    {
+        // An idle port: unless something comes between, its first frame starts when it is there.
+        const TimedFrame& first = port.coming.Front();
+        const TimePs arrival = first.time + SerializationOn(id, *first.frame) + port.delay;
+        if (arrival < port.wakeTime)
+        {
+            ScheduleWake(id, port, arrival);
+        }
+    }
+}
+
+void
+Fabric::Wake(uint64_t argument)
+{
+    --m_portEvents;
+    const auto id = static_cast<ChannelId>(argument);
+    Port& port = m_ports[id];
+    const TimePs now = m_loop->Now();
+    if (port.wakeTime != now)
+    {
+        return; // An earlier one was needed meanwhile, and has seen to what comes after it.
+    }
+    Advance(id);
+    Frame* frame = nullptr;
+    if (!port.flying.IsEmpty() && port.flying.Front().time <= now)
+    {
+        if (port.flying.Front().time < now) [[unlikely]]
+        {
+            throw InvariantError("port " + std::to_string(id) + " was looked at too late");
+        }
+        frame = port.flying.Pop().frame;
+    }
+    port.wakeTime = MAX_TIME_PS;
+    Rearm(id, port);
+    if (frame != nullptr)
+    {
+        Deliver(id, port, frame);
+    }
+}
+
+void
+Fabric::PickIsDue(uint64_t argument)
+{
+    --m_portEvents;
+    const auto id = static_cast<ChannelId>(argument);
+    Port& port = m_ports[id];
+    const TimePs now = m_loop->Now();
+    if (port.pickEvent == now)
+    {
+        port.pickEvent = MAX_TIME_PS;
+    }
+    Advance(id);
+    if (port.isPickPending && port.pickTime == now)
+    {
+        Pick(id, port, now);
+    }
+    Rearm(id, port);
+}
+
+void
+Fabric::EntryIsDue(uint64_t argument)
+{
+    --m_portEvents;
+    const auto id = static_cast<ChannelId>(argument);
+    Port& port = m_ports[id];
+    Advance(id);
+    if (!port.coming.IsEmpty() && EntryKey(port.coming.Front()) == m_loop->Here())
+    {
+        EnterFromAfar(id, port, port.coming.Pop());
+    }
+    Rearm(id, port);
+}
+
+void
+Fabric::ScheduleWake(ChannelId id, Port& port, TimePs time)
+{
+    ++m_portEvents;
+    port.wakeTime = time;
+    m_loop->ScheduleArrival(time, id, false, m_wakes, id);
+}
+
+void
+Fabric::SchedulePick(ChannelId id, Port& port)
+{
+    if (port.pickEvent != port.pickTime)
+    {
+        ++m_portEvents;
+        port.pickEvent = port.pickTime;
+        m_loop->SchedulePick(port.pickTime, id, m_picks);
+    }
+}
+
+void
+Fabric::ScheduleEntry(ChannelId id, const TimedFrame& entry)
+{
+    ++m_portEvents;
+    m_loop->ScheduleArrival(entry.time, entry.frame->ingress, true, m_entries, id);
+}
+
+void
+Fabric::BeTimely(ChannelId id)
+{
+    Port& port = m_ports[id];
+    for (size_t i = 0; i < port.coming.Size(); ++i)
+    {
+        ScheduleEntry(id, port.coming.At(i));
+    }
+    if (port.isPickPending)
+    {
+        SchedulePick(id, port);
+    }
+}
+
+void
+Fabric::RefreshTimeliness()
+{
+    for (Port& port : m_ports)
+    {
+        // A source's choice, and what a node makes itself, depends on what its rank knows then.
+        const bool isAtRank = m_isRankNode[port.node] || !m_switches[port.node];
+        const bool isOfCutThrough = port.peerCutThrough != 0 ||
+                                    (m_switches[port.node] && m_switches[port.node]->CutsThrough());
+        port.isTimely = port.source != nullptr || isAtRank || isOfCutThrough || port.isTraced ||
+                        port.lossThreshold != 0;
+    }
+}
+
+void
+Fabric::Kick(ChannelId id)
+{
+    Port& port = m_ports[id];
+    PlanPick(id, port, m_loop->Now());
+    Rearm(id, port);
+}
+
+void
+Fabric::PlanPick(ChannelId id, Port& port, TimePs now)
+{
+    if (!port.isPickPending)
+    {
+        port.isPickPending = true;
+        port.pickTime = std::max(now, port.busyUntil);
+        if (port.IsTimely())
+        {
+            SchedulePick(id, port);
+        }
+    }
+}
+
+uint8_t
+Fabric::ChoosePriority(Port& port, uint32_t eligible)
+{
+    const auto highest = static_cast<uint8_t>(std::bit_width(eligible) - 1);
+    if (port.extras->scheduler && highest < ACK_PRIORITY) [[unlikely]]
+    {
+        return port.extras->scheduler->Choose(eligible);
+    }
+    return highest;
+}
+
+void
+Fabric::Pick(ChannelId id, Port& port, TimePs now)
+{
+    port.isPickPending = false;
+    const uint32_t eligible = port.EligibleMask();
+    if (eligible == 0)
+    {
+        return;
+    }
+    const uint8_t priority = ChoosePriority(port, eligible);
+    if ((port.waiting >> priority & 1) != 0)
+    {
+        FrameFifo& fifo = port.queue[priority];
+        const bool isMixed = port.pausedClasses != 0 && priority == ACK_PRIORITY;
+        Frame* frame = isMixed ? fifo.PopOutside(port.pausedClasses) : fifo.Pop();
+        if (fifo.IsEmpty())
+        {
+            port.waiting &= ~(1U << priority);
+        }
+        const uint32_t bytes = FrameBytes(*frame);
+        port.queueBytes[priority] -= bytes;
+        port.waitingBytes -= bytes;
+        HoldAcks(port);
+        Transmit(id, port, frame, now);
+    }
+    else
+    {
+        Frame* frame = port.source->NextFrame(priority);
+        frame->channel = id;
+        const TimePs end = Transmit(id, port, frame, now);
+        if (frame->isLast)
+        {
+            port.source->LastFrameStarted(end);
+        }
+    }
+    if (port.EligibleMask() != 0)
+    {
+        PlanPick(id, port, now);
+    }
+}
+
+} // namespace ns3
