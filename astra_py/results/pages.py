@@ -25,6 +25,7 @@ _UNITS = (
     "Column names end in their unit: `us` is microseconds, `ps` picoseconds, `GBps` 10^9 bytes and `Gbps` 10^9 bits a "
     "second. An empty field (NaN) is a moment that never came, or a ratio to nothing."
 )
+_COMMENT = re.compile(r"<!--.*?-->\n")
 _LINK = re.compile(r"\[([^]]+)\]\([^)]+\)")
 
 
@@ -61,7 +62,7 @@ def tables_page(result: Result) -> str:
     for name in TABLES:
         if name not in empty:
             # a heading less, and no links: there is nothing beside it that they could lead to
-            parts.append("\n" + _LINK.sub(r"\1", re.sub(r"(?m)^#", "##", page(name))))
+            parts.append("\n" + _LINK.sub(r"\1", re.sub(r"(?m)^#", "##", _COMMENT.sub("", page(name)))))
     if empty:
         parts.append("Without rows: " + ", ".join(f"`{name}`" for name in empty) + ".\n")
     return "\n".join(parts)

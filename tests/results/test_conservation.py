@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 import astra_py as ap
+from astra_py.results.columns import TABLES
+from astra_py.results.pages import page
 from small_job import LAYERS, write_job
 
 
@@ -81,3 +85,10 @@ def test_congestion_has_a_row_for_each_slowed_flow(run: ap.Result) -> None:
     assert (table.least_rate_Gbps <= table.last_rate_Gbps).all()
     assert (table.last_rate_Gbps <= table.line_rate_Gbps).all()
     assert (table.slow_ps > 0).all()
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_example_of_each_page_runs(run: ap.Result, table: str) -> None:
+    example = re.search(r"```python\n(.*?)```", page(table), re.DOTALL)
+    assert example is not None
+    exec(example[1], {"run": run})
