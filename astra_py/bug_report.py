@@ -38,7 +38,12 @@ print(json.dumps({
     "checks": len(result.checks),
 }))
 """
-KNOWN_FIGURES: Mapping[str, int] = {}
+KNOWN_FIGURES: Mapping[str, int] = {
+    "time_ps": 17_876_960,
+    "packets": 96,
+    "packet_hops": 384,
+    "wire_bytes": 819_456,
+}
 
 
 @dataclass(frozen=True)
