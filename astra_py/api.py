@@ -24,16 +24,17 @@ from astra_py.engines.packet import PacketEngine
 from astra_py.engines.registry import make_engine
 from astra_py.engines.resolve import engine_options, switch_model
 from astra_py.engines.routes import route_paths
+from astra_py.engines.stopped import measured_before
 from astra_py.errors import AstraPyError, ConfigError
 from astra_py.preparation import Preparation
-from astra_py.results.build import build_result
+from astra_py.results.build import build_result, partial_result
 from astra_py.results.checks import require_completed, require_passed, run_checks
 from astra_py.results.estimate import Estimate, estimate_run
 from astra_py.results.record import RunRecord
 
 if TYPE_CHECKING:
     from astra_py.config import Scenario
-    from astra_py.engines.base import Progress
+    from astra_py.engines.base import EngineColumns, EngineOptions, Progress
     from astra_py.engines.hook import RoutingHook
     from astra_py.engines.network import NetworkInterface
     from astra_py.engines.packet import PreparedPacketRun
@@ -176,6 +177,8 @@ class Run(Preparation):
         ConfigError, WorkloadError, TopologyError : the run cannot be set up.
         SimulationError : it did not come to its end (DeadlockError, limits), did something else than was declared
             (CheckError), or there was nothing to do (reason ``no_work``).
+        KeyboardInterrupt : the user interrupted it.
+            Of these, and of what ``progress`` raises, ``partial`` is a result of what had happened by then.
         """
         with _noted(f"while simulating {self.title}"):
             return self._run(progress)
@@ -221,41 +224,54 @@ class Run(Preparation):
     ) -> tuple[RunRecord, dict[str, float]]:
         """Run, and give what was measured and what that cost."""
         scenario = self.scenario
-        engine, analytic = make_engine(scenario.engine), make_engine("analytic")
+        engine = make_engine(scenario.engine)
         options = engine_options(scenario, platform=self.platform, progress=progress, fault=_fault())
         if watch is not None:
             # it repeats a run, whose capture is there already
             options = replace(options, watch=watch, capture=None)
         self.require_sound()
         before = time.process_time()
-        if prepared is None:
-            columns = engine.run(self.schedule, self.routed_platform, self.transport, options)
-        else:
-            columns = prepared.run()
-        after = time.process_time()
-        record = RunRecord(
+        try:
+            if prepared is None:
+                columns = engine.run(self.schedule, self.routed_platform, self.transport, options)
+            else:
+                columns = prepared.run()
+        except BaseException as error:
+            if (so_far := measured_before(error)) is not None:
+                record, cost = self._record(so_far, options), self._cost(before)
+                partial = partial_result(record, {**self._manifest(), "run": cost}, error)
+                error.partial = partial  # type: ignore[attr-defined]  # of a KeyboardInterrupt
+            raise
+        return self._record(columns, options), self._cost(before)
+
+    def _record(self, columns: EngineColumns, options: EngineOptions) -> RunRecord:
+        """What was run, and what was measured of it."""
+        return RunRecord(
             trace=self.trace,
             schedule=self.schedule,
             platform=self.routed_platform,
             transport=self.transport,
-            switch=switch_model(scenario),
+            switch=switch_model(self.scenario),
             declared_bytes=self.declared_bytes,
             seed=options.seed,
             endpoint_delay_ps=options.endpoint_delay_ps,
             compute_slowdown=options.compute_slowdown,
-            max_active_collectives=scenario.system.max_active_collectives,
-            engine=engine.name,
+            max_active_collectives=self.scenario.system.max_active_collectives,
+            engine=self.scenario.engine,
             columns=columns,
             route_paths=route_paths,
-            analytic=analytic,
+            analytic=make_engine("analytic"),
             job_tables=self._job.tables,
+            max_rows=self.scenario.results.max_rows,
         )
-        cost = {
+
+    def _cost(self, before: float) -> dict[str, float]:
+        """What the run has cost: CPU time of its set-up, which ended at ``before``, and since; most memory."""
+        return {
             "setup_cpu_s": before - self._started,
-            "simulation_cpu_s": after - before,
+            "simulation_cpu_s": time.process_time() - before,
             "peak_rss_bytes": _peak_rss_bytes(),
         }
-        return record, cost
 
     def _manifest(self) -> dict[str, Any]:
         return {

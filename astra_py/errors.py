@@ -4,6 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from astra_py.results.result import Result
 
 __all__ = [
     "AstraPyError",
@@ -20,9 +24,16 @@ __all__ = [
 
 
 class AstraPyError(Exception):
-    """Base of all errors of the package; ``exit_code`` is what the command line exits with."""
+    """Base of all errors of the package; ``exit_code`` is what the command line exits with.
+
+    Attributes
+    ----------
+    partial : where a run was stopped, the :class:`~astra_py.Result` of what had happened by then; else None. The
+        KeyboardInterrupt that stops one has it, too.
+    """
 
     exit_code = 2
+    partial: Result | None = None
 
 
 class ConfigError(AstraPyError):

@@ -20,7 +20,7 @@ from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-__all__ = ["Check", "State", "examine"]
+__all__ = ["Check", "State", "examine", "probe"]
 
 _NS3_VERSION = "3.44.post0"
 _PYTHONS = ((3, 11), (3, 13))
@@ -133,7 +133,7 @@ def _ns3_libraries(core: Path | None) -> Check:
         return Check("ns-3 libraries", State.FAIL, "none found", "reinstall the ns3 wheel")
     network = core.with_name(core.name.replace("core", "network"))
     for library in (core, network):
-        _, problem = _probe(_LOAD_LIBRARY, str(library))
+        _, problem = probe(_LOAD_LIBRARY, str(library))
         if problem:
             return Check("ns-3 libraries", State.FAIL, f"{library} does not load: {problem}", "reinstall the ns3 wheel")
     return Check("ns-3 libraries", State.OK, f"load from {core.parent}")
@@ -143,7 +143,7 @@ def _extension(core: Path | None) -> Iterator[Check]:
     if importlib.util.find_spec("astra_py._ns3_ext") is None:
         yield Check("extension", State.FAIL, "astra_py._ns3_ext is not built", _BUILD)
         return
-    output, problem = _probe(_IMPORT_EXTENSION, str(core))
+    output, problem = probe(_IMPORT_EXTENSION, str(core))
     if problem:
         yield Check("extension", State.FAIL, f"does not import: {problem}", _BUILD)
         return
@@ -176,7 +176,7 @@ def _bindings() -> Check:
         return Check("cppyy", State.OK, "not installed; only ns-3's own Python bindings need it")
 
 
-def _probe(code: str, *arguments: str) -> tuple[str, str]:
+def probe(code: str, *arguments: str) -> tuple[str, str]:
     """Run ``code`` in an interpreter like this one; return its output and, where it failed, why."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     command = [sys.executable, "-c", code, *arguments]

@@ -66,7 +66,7 @@ def test_a_run_has_the_workloads_operations_and_compute(result: ap.Result) -> No
 
 def test_every_run_says_that_its_checks_passed(result: ap.Result) -> None:
     # what the analytic engine says of links is computed, and not counted as checked
-    assert len(result.checks) == (29 if result.manifest["engine"] == "packet" else 15)
+    assert len(result.checks) == (31 if result.manifest["engine"] == "packet" else 15)
     assert all(check.passed and check.declared == check.measured for check in result.checks)
 
 
@@ -191,14 +191,14 @@ def test_a_ring_that_goes_the_other_way_round_is_found() -> None:
     other = {"group_rank": run.schedule.group_rank[::-1].copy(), "member": 3 - run.schedule.member}
     run.__dict__["schedule"] = replace(run.schedule, **other)
     with pytest.raises(
-        CheckError, match=r"^1 of 29 checks failed.*\n  message_ends .*: message 0, rank 0 to 3 and not 3 to 0"
+        CheckError, match=r"^1 of 31 checks failed.*\n  message_ends .*: message 0, rank 0 to 3 and not 3 to 0"
     ):
         run.run()
 
 
 def test_the_limit_on_active_collectives_is_held(job: Path) -> None:
     limit = "system.max_active_collectives=1"
-    assert len(ap.load(job, limit).run().checks) == 29
+    assert len(ap.load(job, limit).run().checks) == 31
     run = ap.load(job, limit)
     # all-reduces of the layers overlap where nothing holds them back
     run.__dict__["schedule"] = replace(run.schedule, **_without_pools(run.schedule))

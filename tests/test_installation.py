@@ -75,5 +75,5 @@ def test_what_is_not_well(
 )
 def test_the_extension(answer: tuple[str, str], states: dict[str, State], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
-    monkeypatch.setattr(module, "_probe", lambda code, *arguments: answer)
+    monkeypatch.setattr(module, "probe", lambda code, *arguments: answer)
     assert {check.name: check.state for check in module._extension(None)} == states

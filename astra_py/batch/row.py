@@ -65,6 +65,7 @@ def point_row(result: Result) -> dict[str, Any]:
     - of the network: ``max_link_utilisation_percent``, ``max_queue_bytes``, ``wire_bytes``, ``messages``, and what the
       engine counted (``events``, ``packets``, ``packet_hops``, ``retransmissions``, ...).
     """
+    result.require_whole()
     links = result.columns("links")
     row: dict[str, Any] = {"time_us": result.manifest["run"]["time_ps"] / 1e6}
     for prefix, job in _jobs(result):
@@ -87,7 +88,7 @@ def point_row(result: Result) -> dict[str, Any]:
 def _jobs(result: Result) -> Iterator[tuple[str, str]]:
     """What names of columns begin with, and the job; one job alone has plain names."""
     jobs = list(
-        dict.fromkeys([*result.columns("iterations")["job"].tolist(), *result.columns("flows")["job"].tolist()])
+        dict.fromkeys([*result.columns("iterations")["job"].tolist(), *result.columns("flow_sizes")["job"].tolist()])
     )
     for job in jobs:
         yield (f"{job}." if len(jobs) > 1 else ""), job

@@ -47,6 +47,7 @@ def calibrate(
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object: the fit, and a point a size.")] = False,
+    is_quiet: Annotated[bool, typer.Option("--quiet", help="No warnings.")] = False,
 ) -> None:
     """Fit link efficiency and latency to measured times; errors at sizes fitted and held out stand apart."""
     from astra_py.analysis.calibrate import calibrate as fit
@@ -60,7 +61,7 @@ def calibrate(
     warnings = list(document.warnings if as_json else ())
     if document.ranks not in (None, ranks):
         warnings.append(f"{log} is of {document.ranks} GPUs, and the platform has {ranks} ranks")
-    for warning in warnings:
+    for warning in () if is_quiet else warnings:
         print(f"warning: {warning}", file=sys.stderr)
     measured = document.content
     kind = kind or str(measured.attrs.get("collective", ""))

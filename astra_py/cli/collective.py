@@ -14,7 +14,7 @@ from astra_py.cli.common import print_json
 from astra_py.cli.nccl import nccl_table
 from astra_py.cli.progress import progress
 from astra_py.cli.sizes import parse_sizes
-from astra_py.errors import ConfigError
+from astra_py.errors import ConfigError, SimulationError
 from astra_py.results.text import figure, grid
 from astra_py.units import format_size
 from astra_py.workloads.calls import COLLECTIVE_KINDS
@@ -68,21 +68,34 @@ def collective(
         raise ConfigError(f"--format {form!r}; allowed: {', '.join(_FORMATS)}")
     if as_json and form != "table":
         raise ConfigError(f"--json and --format {form}: both are given; allowed: one of the two")
+    wanted = _sizes(kind, sizes)
     times = collective_times(
         {} if scenario is None else scenario,
         *_changes(kind, list(overrides or []), algorithm, engine),
         kind=kind,
         group=_group(kind, src, dst),
-        sizes=_sizes(kind, sizes),
+        sizes=wanted,
         observe=partial(progress, is_quiet=is_quiet),
         warn=None if is_quiet else lambda warning: print(f"warning: {warning}", file=sys.stderr),
     )
-    rows = []
-    for row in times:
-        rows.append(row)
-        if as_json:
-            print_json([row])
-            sys.stdout.flush()
+    rows: list[dict[str, Any]] = []
+    try:
+        for row in times:
+            rows.append(row)
+            if as_json:
+                print_json([row])
+                sys.stdout.flush()
+    except (SimulationError, KeyboardInterrupt) as error:
+        # the sizes that are done were not for nothing
+        if rows:
+            error.add_note(f"{len(rows)} of {len(wanted)} sizes are done, and printed")
+            _print(rows, form, as_json=as_json)
+        raise
+    _print(rows, form, as_json=as_json)
+
+
+def _print(rows: list[dict[str, Any]], form: str, *, as_json: bool) -> None:
+    """Print the table of all sizes; as JSON each was printed when it was done."""
     if form == "nccl":
         print(nccl_table(rows))
     elif not as_json:

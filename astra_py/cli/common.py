@@ -43,17 +43,20 @@ def with_exit_codes(function: Callable[_P, _R]) -> Callable[_P, _R]:
             sys.stdout.flush()
             return returned
         except AstraPyError as error:
-            notes = "".join(f"\n  {note}" for note in getattr(error, "__notes__", ()))
-            print(f"error: {error}{notes}", file=sys.stderr)
+            print(f"error: {error}{_notes(error)}", file=sys.stderr)
             raise typer.Exit(error.exit_code) from error
         except KeyboardInterrupt as interrupt:
-            print("interrupted", file=sys.stderr)
+            print(f"interrupted{_notes(interrupt)}", file=sys.stderr)
             raise typer.Exit(INTERRUPTED) from interrupt
         except BrokenPipeError as pipe:
             _drop_output()
             raise typer.Exit(_BROKEN_PIPE) from pipe
 
     return command
+
+
+def _notes(error: BaseException) -> str:
+    return "".join(f"\n  {note}" for note in getattr(error, "__notes__", ()))
 
 
 @contextmanager

@@ -75,6 +75,7 @@ def compare(
         ),
     ] = None,
     form: Annotated[str, typer.Option("--format", help=f"One of {', '.join(_FORMATS)}.")] = "table",
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -88,6 +89,10 @@ def compare(
     """Compare times by iteration, collective and phase, and split those of the packet engine into their parts."""
     from astra_py.analysis.compare import compare as run
 
+    if as_json:
+        if form not in ("table", "json"):
+            raise ConfigError(f"--json and --format {form}: both are given; allowed: one of the two")
+        form = "json"
     if form not in _FORMATS:
         raise ConfigError(f"--format {form!r}; allowed: {', '.join(_FORMATS)}")
     if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):

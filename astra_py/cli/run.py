@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -20,6 +20,7 @@ from astra_py.results.text import WIDTH
 
 if TYPE_CHECKING:
     from astra_py.results.estimate import Estimate
+    from astra_py.results.result import Result
 
 __all__ = ["run"]
 
@@ -85,7 +86,11 @@ def run(
         return
     place = nullcontext() if out is None else reserved(out, job.digest, overwrite=is_overwritten)
     with place as save, progress(job.title, is_quiet=is_quiet) as tell:
-        result = job.run(progress=tell)
+        try:
+            result = job.run(progress=tell)
+        except BaseException as error:
+            _keep(error, out, save)
+            raise
         if save is not None:
             save(result)
     slowdowns = job_slowdowns(job, result) if is_alone else []
@@ -106,6 +111,22 @@ def run(
             print("\n" + "\n".join(slowdown_lines(slowdowns)))
         if out is not None:
             print(f"\ntables and manifest: {out}")
+
+
+def _keep(error: BaseException, out: Path | None, save: Callable[[Result], bool] | None) -> None:
+    """Save the partial result of a run that ``error`` stopped; a note of it tells what was kept."""
+    from astra_py.results.result import how_far
+
+    partial: Result | None = getattr(error, "partial", None)
+    if partial is None:
+        return
+    how = how_far(partial.manifest["run"])
+    if save is None:
+        error.add_note(f"{how}; nothing is kept without --out")
+    elif save(partial):
+        error.add_note(f"{how}; partial results, of what had happened by then: {out}")
+    else:
+        error.add_note(f"{how}; {out} keeps the whole results that it has, the partial ones are not written")
 
 
 def _print_estimate(estimate: Estimate, notes: Sequence[str], *, as_json: bool) -> None:

@@ -21,6 +21,7 @@ from astra_py.config.ns3 import Ns3Config, apply_ns3_defaults
 from astra_py.config.pcap import PcapConfig
 from astra_py.config.platform import PlatformConfig
 from astra_py.config.presets import apply_preset
+from astra_py.config.results import ResultsConfig
 from astra_py.config.rules import Choice, Count, QuantityRule
 from astra_py.config.settings_files import TABLES_WITH_FILES, apply_settings_files
 from astra_py.config.switch import SwitchConfig
@@ -95,6 +96,7 @@ class Scenario(Table):
     limits: LimitsConfig = LimitsConfig()
     analytic: AnalyticConfig = AnalyticConfig()
     pcap: PcapConfig = PcapConfig()
+    results: ResultsConfig = ResultsConfig()
     ns3: Ns3Config = Ns3Config()
 
     _source_path: Path | None = PrivateAttr(None)
@@ -314,7 +316,8 @@ class Scenario(Table):
             an input file cannot be read.
         """
         values = self.resolved()
-        values.pop("pcap")  # What is looked at is not what is run.
+        for key in ("pcap", "results"):
+            values.pop(key)  # What is looked at is not what is run.
         contents: list[bytes] = []
         for key, workload in sorted(self.workloads.items()):
             table = values

@@ -67,13 +67,21 @@ class TimeRounding(IntEnum):
 
 
 class ExitReason(StrEnum):
-    """Why an engine stopped; STOPPED: somebody called ns-3's ``Simulator::Stop``."""
+    """Why an engine stopped.
+
+    STOPPED: somebody called ns-3's ``Simulator::Stop``; INTERRUPTED: the user did, by Ctrl-C; FAILED: an exception of
+    the progress callback, or an invariant of the engine that broke. CHECK, of results alone: it ended, and is not what
+    was declared.
+    """
 
     COMPLETED = "completed"
     DEADLOCK = "deadlock"
     EVENT_LIMIT = "event_limit"
     TIME_LIMIT = "time_limit"
     STOPPED = "stopped"
+    INTERRUPTED = "interrupted"
+    FAILED = "failed"
+    CHECK = "check"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,6 +200,7 @@ class EngineOptions:
     ns3_defaults : further ns-3 attribute defaults, in the same form, for which there is no parameter.
     capture : ports whose frames are written to files, or None.
     watch : what is written down beside the results, or None; it changes nothing of these.
+    link_bins : most bins of time by which channels are counted, an even number; 0 for none.
     analytic_mode : which model of whole messages the analytic engine is: "loggp", "astra_sim", "astra_sim_congestion".
     fault : for tests of the checks: "", "drop_message", "double_message" or "swap_sizes".
     """
@@ -206,6 +215,7 @@ class EngineOptions:
     ns3_defaults: Mapping[str, str] = field(default_factory=dict)
     capture: Capture | None = None
     watch: Watch | None = None
+    link_bins: int = 0
     analytic_mode: str = "loggp"
     fault: str = ""
 
@@ -239,6 +249,14 @@ class EngineColumns:
     episode, by start and then channel: the channel whose transmitter was held, the priority, and the time from the
     PAUSE's effect to the end by RESUME or expiry. An engine without switches may leave these out: columns without rows
     stand for zeros.
+
+    ``control_*`` has one row per flow that its congestion control ever held back (RoCE): how often it was notified and
+    decreased rate or window, both at the end and at their least (a window of 0: it has none), and the time below the
+    line rate.
+
+    ``bin_end_ps`` are the ends of bins of time, of which the first begins at 0; ``bin_line_bytes`` and
+    ``bin_max_queue_bytes`` have a row of all channels for each bin, one after another: the bytes that were on the wire
+    in it, and the most that waited or were being sent. Without sampling, and without ports, there are none.
 
     Where the transport is TCP: ``core_*`` has one row per networking core of each machine, its time by kind of work and
     the pieces of work; ``staging_*`` one per rank whose messages are copied between accelerator and host; ``socket_*``
@@ -283,6 +301,21 @@ class EngineColumns:
     pause_priority: NDArray[np.uint8] = field(default_factory=_no_u8)
     pause_start_ps: NDArray[np.int64] = field(default_factory=_no_i64)
     pause_end_ps: NDArray[np.int64] = field(default_factory=_no_i64)
+    control_src: NDArray[np.int32] = field(default_factory=_no_i32)
+    control_dst: NDArray[np.int32] = field(default_factory=_no_i32)
+    control_priority: NDArray[np.uint8] = field(default_factory=_no_u8)
+    control_queue_pair: NDArray[np.int64] = field(default_factory=_no_i64)
+    control_notifications: NDArray[np.int64] = field(default_factory=_no_i64)
+    control_decreases: NDArray[np.int64] = field(default_factory=_no_i64)
+    control_line_rate_bps: NDArray[np.int64] = field(default_factory=_no_i64)
+    control_rate_bps: NDArray[np.int64] = field(default_factory=_no_i64)
+    control_least_rate_bps: NDArray[np.int64] = field(default_factory=_no_i64)
+    control_window_bytes: NDArray[np.int64] = field(default_factory=_no_i64)
+    control_least_window_bytes: NDArray[np.int64] = field(default_factory=_no_i64)
+    control_slow_ps: NDArray[np.int64] = field(default_factory=_no_i64)
+    bin_end_ps: NDArray[np.int64] = field(default_factory=_no_i64)
+    bin_line_bytes: NDArray[np.int64] = field(default_factory=_no_i64)
+    bin_max_queue_bytes: NDArray[np.int64] = field(default_factory=_no_i64)
     core_machine: NDArray[np.int32] = field(default_factory=_no_i32)
     core_core: NDArray[np.int32] = field(default_factory=_no_i32)
     core_busy_ps: NDArray[np.int64] = field(default_factory=_no_i64)
@@ -353,5 +386,6 @@ class Engine(Protocol):
         ConfigError : the engine cannot represent what it was given.
         SimulationError : the engine's own invariants broke.
         KeyboardInterrupt : the user interrupted the run.
+            :func:`astra_py.engines.stopped.measured_before` gives what was measured before one of these two.
         """
         ...

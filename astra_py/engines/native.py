@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from astra_py.collectives.schedule import FIRST_SHARED_POOL
 from astra_py.engines.base import EngineColumns, ExitReason
+from astra_py.engines.stopped import raise_with
 from astra_py.engines.watch import WatchLog
 
 if TYPE_CHECKING:
@@ -24,9 +25,16 @@ _MOST_OTHERS = 20
 
 
 def engine_columns(raw: Mapping[str, Any], schedule: Schedule, platform: Platform) -> EngineColumns:
-    """Make EngineColumns of what ``_ns3_ext`` returned for ``schedule`` on ``platform``."""
+    """Make EngineColumns of what ``_ns3_ext`` returned for ``schedule`` on ``platform``.
+
+    Raises
+    ------
+    BaseException : what was thrown in the run, such as KeyboardInterrupt; see :mod:`astra_py.engines.stopped`.
+    """
     fields = dict(raw)
-    fields["exit_reason"] = ExitReason(fields["exit_reason"])
+    failure: BaseException | None = fields.pop("failure")
+    is_interrupted = isinstance(failure, KeyboardInterrupt)
+    fields["exit_reason"] = ExitReason.INTERRUPTED if is_interrupted else ExitReason(fields["exit_reason"])
     stuck = fields.get("deadlocked_channels", ())
     paused = [_paused(channel, platform) for channel in stuck]
     fields["deadlocked_channels"] = _circle(stuck, platform)
@@ -38,7 +46,10 @@ def engine_columns(raw: Mapping[str, Any], schedule: Schedule, platform: Platfor
         _connection(item, platform) if item["what"] == "connection" else _sentence(item, schedule) for item in told
     )
     fields["waiting"] = (*paused, *lines, *others)
-    return EngineColumns(**fields)
+    columns = EngineColumns(**fields)
+    if failure is not None:
+        raise_with(failure, columns)
+    return columns
 
 
 def _ends(channel: int, platform: Platform) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -103,7 +104,8 @@ class NetworkInterface:
                 "analytic.mode = 'torchrec' estimates a sharding plan and has no network; allowed: another"
             )
         platform = build_platform(scenario.platform)
-        options = engine_options(scenario, platform=platform)
+        # bins of time are for a result's tables, and a script's network has none
+        options = replace(engine_options(scenario, platform=platform), link_bins=0)
         if is_astra_sim(options.analytic_mode):
             require_astra_sim(platform, transport_model(scenario), options.analytic_mode)
         self.engine = scenario.engine

@@ -243,6 +243,7 @@ def engine_options(
         attributes=_attributes(scenario),
         ns3_defaults=dict(scenario.ns3.defaults),
         capture=None if platform is None else capture_of(scenario.pcap, platform, _telemetry_bytes(scenario)),
+        link_bins=scenario.results.link_bins,
         # the planner's steps are operations that take time, whatever runs them
         analytic_mode=scenario.analytic.mode.replace("torchrec", "loggp"),
         fault=fault,

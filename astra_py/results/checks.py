@@ -22,6 +22,7 @@ from astra_py.results.check import Check, compare
 from astra_py.results.durations import check_durations
 from astra_py.results.flow_check import check_data_flow, check_message_ends
 from astra_py.results.flows import check_flow_starts
+from astra_py.results.link_bins import check_link_bins
 from astra_py.results.link_bytes import check_link_bytes
 from astra_py.results.pools import check_limits, check_priorities
 from astra_py.results.switching import check_switching
@@ -118,7 +119,7 @@ def run_checks(record: RunRecord) -> tuple[Check, ...]:
             checks.append(check_flow_starts(record))
         if record.has_ports:
             checks += [*check_link_bytes(record), *check_links(record), *check_switches(record), *check_ports(record)]
-            checks += check_switching(record)
+            checks += [*check_switching(record), *check_link_bins(record)]
             if record.transport.tcp is not None:
                 checks += [*check_sockets(record), *check_hosts(record)]
         checks += [check_dependencies(record), check_moments(record), check_speed(record)]

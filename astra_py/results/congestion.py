@@ -47,6 +47,9 @@ def _pauses(result: Result) -> list[str]:
     if not len(table["time_us"]):
         return []
     ports, time = len(np.unique(table["channel"])), table["time_us"]
+    if "pauses" in result.cut:
+        # sums would be of a sample
+        return [f"pauses: {result.cut['pauses'].of:,}, of which {len(time):,} are listed"]
     return [
         f"pauses: {len(time):,} at {ports:,} port{'s' * (ports != 1)}, {figure(time.sum(), 2)} us in all, the longest "
         f"{figure(time.max(), 2)} us"

@@ -6,36 +6,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from astra_py.results.text import figure, grid
 from astra_py.units import format_size
 from astra_py.workloads.calls import FLOWS
 
 if TYPE_CHECKING:
-    from astra_py.results.columns import Columns
     from astra_py.results.result import Result
 
 __all__ = ["flow_rows", "flows_section"]
 
-#: Shares of the flows whose times are below the figures that are told; each is a time that a flow had.
-_PERCENTILES = (50, 95, 99)
+#: Columns of ``flow_sizes`` that are not told of.
+_UNTOLD = ("collective", "last_end_ps")
 
 
 def flow_rows(result: Result) -> list[dict[str, Any]]:
-    """One row a list of flows and decade of sizes, and one of all sizes first; plain JSON.
-
-    Percentiles are nearest ranks: times and slowdowns that some flow had.
-    """
-    flows, collectives = result.columns("flows"), result.columns("collectives")
-    rows: list[dict[str, Any]] = []
-    for collective in dict.fromkeys(flows["collective"].tolist()):
-        mine = np.flatnonzero(flows["collective"] == collective)
-        decade = _decades(flows["size_bytes"][mine])
-        classes = [mine, *(mine[decade == each] for each in np.unique(decade).tolist())]
-        about = {"job": str(flows["job"][mine[0]]), "name": str(collectives["name"][collective])}
-        rows += [{**about, **_figures(flows, part)} for part in (classes if len(classes) > 2 else classes[:1])]
-    return rows
+    """One row a list of flows and decade of sizes, and one of all sizes first; plain JSON."""
+    table = {name: column.tolist() for name, column in result.columns("flow_sizes").items() if name not in _UNTOLD}
+    return [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
 
 
 def flows_section(result: Result) -> list[str]:
@@ -67,14 +55,14 @@ def flows_section(result: Result) -> list[str]:
 
 def _ends(result: Result) -> list[str]:
     """A line for each list whose flows are all over before the jobs are."""
-    flows, iterations = result.columns("flows"), result.columns("iterations")
+    flows, iterations = result.columns("flow_sizes"), result.columns("iterations")
     worked = flows["job"][0] in iterations["job"]
     if worked or not len(iterations["job"]):
         return []
     over = int(np.rint(1e6 * (iterations["start_us"] + iterations["time_us"]).max()))
     lines = []
     for job in dict.fromkeys(flows["job"].tolist()):
-        last = int((flows["start_ps"] + flows["time_ps"])[flows["job"] == job].max())
+        last = int(flows["last_end_ps"][flows["job"] == job].max())
         if last < over:
             lines.append(f"{job}: its last flow ends at {figure(last / 1e6)} us, the jobs at {figure(over / 1e6)} us")
     return lines
@@ -84,29 +72,6 @@ def _title(row: dict[str, Any]) -> str:
     """The job's name is enough for its one list."""
     job, name = str(row["job"]), str(row["name"])
     return job if name == f"{job}/{FLOWS}" else name
-
-
-def _decades(size_bytes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Power of ten that each size is at least; 0 of sizes below 10 B."""
-    powers = 10 ** np.arange(1, 17, dtype=np.int64)
-    return np.searchsorted(powers, size_bytes, side="right")
-
-
-def _figures(flows: Columns, part: NDArray[np.int64]) -> dict[str, Any]:
-    size, time, slowdown = (flows[name][part] for name in ("size_bytes", "time_us", "slowdown"))
-    row: dict[str, Any] = {
-        "flows": len(part),
-        "size_bytes_min": int(size.min()),
-        "size_bytes_max": int(size.max()),
-        "mean_us": float(time.mean()),
-        "max_us": float(time.max()),
-        "slowdown_mean": float(slowdown.mean()),
-        "slowdown_max": float(slowdown.max()),
-    }
-    for percent in _PERCENTILES:
-        row[f"p{percent}_us"] = float(np.percentile(time, percent, method="inverted_cdf"))
-        row[f"slowdown_p{percent}"] = float(np.percentile(slowdown, percent, method="inverted_cdf"))
-    return row
 
 
 def _span(least: int, most: int) -> str:

@@ -53,6 +53,7 @@ class RunRecord:
     route_paths : where flows go; the same for the engine and for all that is recomputed here.
     analytic : the engine that each collective's analytic time comes from.
     job_tables : what makes further tables that the job has, by name.
+    max_rows : most rows that a large table of its result keeps, or None for all.
     """
 
     trace: Trace
@@ -70,6 +71,7 @@ class RunRecord:
     analytic: Engine
     job_tables: JobTables = field(default_factory=dict)
     compute_slowdown: Fraction = Fraction(1)
+    max_rows: int | None = None
 
     @cached_property
     def arrays(self) -> PlatformArrays:

@@ -14,6 +14,7 @@ from astra_py.results.congestion import congestion_section
 from astra_py.results.flow_report import flows_section
 from astra_py.results.host_report import bottlenecks_section, equal_collectives, hosts_section
 from astra_py.results.phases import LEVELS
+from astra_py.results.result import how_far
 from astra_py.results.text import WIDTH, figure, grid
 from astra_py.units import format_size
 from astra_py.workloads.calls import FLOWS
@@ -43,6 +44,7 @@ def _head(result: Result) -> list[str]:
     platform = manifest["platform"]
     links = ", ".join(f"{count} {name}" for name, count in platform["links"].items())
     lines = [
+        *([f"PARTIAL: {how_far(manifest['run'])}", manifest["run"]["exit_message"]] if result.is_partial else []),
         manifest["title"],
         f"{platform['ranks']} ranks on {platform['name']} (links: {links})",
         f"engine {manifest['engine']}, seed {manifest['seed']}, digest {result.digest[:12]}",
@@ -235,8 +237,10 @@ def _cost(result: Result) -> list[str]:
     counted = {"messages": run["messages"], **result.counters}
     listed = ", ".join(f"{value:,} {name.replace('_', ' ')}" for name, value in counted.items() if value)
     lines = textwrap.wrap(f"counted: {listed}", WIDTH)
+    cut = [f"table {name}: {each}, by results.max_rows" for name, each in result.cut.items()]
     return [
         *lines,
+        *cut,
         f"cost: set-up {run['setup_cpu_s']:.2f} s and simulation {run['simulation_cpu_s']:.2f} s of CPU, "
         f"peak memory {run['peak_rss_bytes'] / 1e6:,.0f} MB",
     ]
@@ -246,4 +250,8 @@ def _checks(result: Result) -> list[str]:
     rows = [[check.name, f"{check.measured:,}", check.meaning] for check in result.checks]
     width = max(len(row[1]) for row in rows)
     lines = [f"  {name:<18}  {count:>{width}}  {meaning}" for name, count, meaning in rows]
-    return [f"{len(rows)} checks passed: declared = measured", *lines]
+    failed = [check for check in result.checks if not check.passed]
+    if failed:
+        return [f"{len(failed)} of {len(rows)} checks failed", *(f"  {check}" for check in failed)]
+    held = "of a part: nothing more than declared" if result.is_partial else "declared = measured"
+    return [f"{len(rows)} checks passed: {held}", *lines]

@@ -7,18 +7,28 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from astra_py.errors import ConfigError
 from astra_py.results.columns import TABLES, Columns, to_dataframe
+from astra_py.results.volume import Cut, Volume
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from astra_py.results.check import Check
 
-__all__ = ["Result"]
+__all__ = ["Result", "how_far"]
+
+
+def how_far(run: Mapping[str, Any]) -> str:
+    """How a run was stopped and how far it came, by ``run`` of its manifest; in a line."""
+    return (
+        f"{run['exit_reason'].replace('_', ' ')} at {run['time_ps'] / 1e6:.6f} us, "
+        f"{run['operations_done']:,} of {run['operations']:,} operations done"
+    )
 
 
 class Result:
-    """What a run that came to its end, and passed its checks, leaves behind.
+    """What a run leaves behind: one that came to its end and passed its checks, or, partial, one that was stopped.
 
     Each table is a DataFrame, built when first asked for; ``astra_py.results.TABLES`` declares its columns.
 
@@ -27,10 +37,18 @@ class Result:
     load : gives the columns of a table by its name.
     checks : the checks that the run passed.
     manifest : what was run, by what, and how it went; plain JSON. Its keys are in ``docs/results.md``.
+    volume : what keeps large tables small; none where ``load`` gives them as they are to be.
     """
 
-    def __init__(self, load: Callable[[str], Columns], checks: tuple[Check, ...], manifest: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        load: Callable[[str], Columns],
+        checks: tuple[Check, ...],
+        manifest: Mapping[str, Any],
+        volume: Volume | None = None,
+    ) -> None:
         self._load = load
+        self._volume = volume if volume is not None else Volume(None, {})
         self._columns: dict[str, Columns] = {}
         self._frames: dict[str, pd.DataFrame] = {}
         self.checks = checks
@@ -38,6 +56,8 @@ class Result:
 
     def __repr__(self) -> str:
         run = self.manifest["run"]
+        if self.is_partial:
+            return f"<Result {self.digest[:12]}, partial: {how_far(run)}>"
         return f"<Result {self.digest[:12]}: {run['time_ps'] / 1e6:.6f} us, {len(self.checks)} checks passed>"
 
     def _repr_html_(self) -> str:
@@ -49,6 +69,28 @@ class Result:
     def digest(self) -> str:
         """SHA-256 of the resolved scenario and of every input file."""
         return str(self.manifest["digest"])
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the run was stopped: ``manifest["run"]["exit_reason"]`` says by what, and the tables end there."""
+        return bool(self.manifest["run"]["exit_reason"] != "completed")
+
+    def require_whole(self) -> None:
+        """Refuse a partial result, for what a part of a run would be mistaken in.
+
+        Raises
+        ------
+        ConfigError : the run was stopped.
+        """
+        if self.is_partial:
+            raise ConfigError(f"a partial result: {how_far(self.manifest['run'])}; allowed: one of a whole run")
+
+    @property
+    def cut(self) -> Mapping[str, Cut]:
+        """Tables that have fewer rows than there were, by ``results.max_rows``: how many, of how many, and which."""
+        for table in self._volume.doubtful():
+            self.columns(table)
+        return dict(self._volume.cut)
 
     @property
     def counters(self) -> Mapping[str, int]:
@@ -66,7 +108,7 @@ class Result:
         if table not in TABLES:
             raise KeyError(f"a result has no table {table!r}; it has {', '.join(TABLES)}")
         if table not in self._columns:
-            self._columns[table] = self._load(table)
+            self._columns[table] = self._volume.limit(table, self._load(table))
         return self._columns[table]
 
     def table(self, name: str) -> pd.DataFrame:
@@ -116,9 +158,19 @@ class Result:
         return self.table("flows")
 
     @property
+    def flow_sizes(self) -> pd.DataFrame:
+        """One row a list of flows and decade of their sizes: completion times and slowdowns, of all flows."""
+        return self.table("flow_sizes")
+
+    @property
     def links(self) -> pd.DataFrame:
         """One row a channel, a direction of a link: bytes, frames, queue, utilisation."""
         return self.table("links")
+
+    @property
+    def link_bins(self) -> pd.DataFrame:
+        """One row a channel in use and bin of time: bytes, utilisation, queue; empty of engines without ports."""
+        return self.table("link_bins")
 
     @property
     def queues(self) -> pd.DataFrame:
@@ -129,6 +181,11 @@ class Result:
     def pauses(self) -> pd.DataFrame:
         """One row an episode of PFC: which port was held, by whom, when."""
         return self.table("pauses")
+
+    @property
+    def congestion(self) -> pd.DataFrame:
+        """One row a flow that its congestion control ever held back: notifications, decreases, rates; RoCE alone."""
+        return self.table("congestion")
 
     @property
     def host_cores(self) -> pd.DataFrame:
@@ -155,18 +212,25 @@ class Result:
         """One row a rank of a DLRM: memory, lookups and bytes of its plan; empty for other jobs."""
         return self.table("plan_ranks")
 
-    def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
-        """Write every table as CSV, and the manifest, into ``folder``; gives its path.
+    def save(self, folder: str | Path, *, overwrite: bool = False, format: str | None = None) -> Path:
+        """Write every table, ``TABLES.md``, which says what they are, and the manifest into ``folder``; gives its path.
 
         The folder appears whole or not at all. :func:`astra_py.read_result` gives the same tables back.
 
+        Parameters
+        ----------
+        folder : where to; made where it is missing.
+        overwrite : whether another result there, or a whole one where this is partial, may be replaced.
+        format : "csv", "parquet" or "both"; ``results.format`` of the scenario where None.
+
         Raises
         ------
-        ConfigError : the folder exists, is neither empty nor of the same digest, and ``overwrite`` is not given.
+        ConfigError : the folder exists, is neither empty nor of the same digest, and ``overwrite`` is not given; or the
+            format needs a package that is not installed.
         """
         from astra_py.results.store import save_result
 
-        return save_result(self, Path(folder), overwrite=overwrite)
+        return save_result(self, Path(folder), overwrite=overwrite, form=format)
 
     def report(self) -> str:
         """The result as text of at most 100 columns, as ``astra-py run`` prints it."""

@@ -1,33 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Results on disk: one CSV per table, and ``manifest.json``, whose presence says that the folder is whole."""
+"""Results on disk: a file a table, and ``manifest.json``, whose presence says that the folder is whole."""
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from astra_py.engines.base import ExitReason
 from astra_py.errors import ConfigError
 from astra_py.results.check import Check
-from astra_py.results.columns import TABLES, Columns
+from astra_py.results.columns import TABLES
 from astra_py.results.lock import LOCK, FolderLock
+from astra_py.results.pages import TABLES_PAGE, tables_page
 from astra_py.results.result import Result
-
-if TYPE_CHECKING:
-    import pandas as pd
+from astra_py.results.tables_on_disk import FORMATS, read_table, require_writable, write_table
+from astra_py.results.volume import Cut, Volume
 
 __all__ = ["MANIFEST", "read_result", "require_free", "reserved", "save_result"]
 
 MANIFEST = "manifest.json"
 #: Version of the layout of a folder of results.
-_FORMAT = 2
+_FORMAT = 3
 #: What a folder of results holds, the manifest last.
-_FILES = (*(f"{table}.csv" for table in TABLES), MANIFEST)
+_FILES = (*(f"{table}.{suffix}" for suffix in FORMATS["both"] for table in TABLES), TABLES_PAGE, MANIFEST)
 #: Keys of every manifest, whatever else it has, and what they hold.
 _KEYS = {"digest": str, "engine": str, "seed": int, "platform": dict, "run": dict, "counters": dict} | {
     "checks": list,
@@ -36,7 +38,7 @@ _KEYS = {"digest": str, "engine": str, "seed": int, "platform": dict, "run": dic
 
 
 def require_free(folder: Path, digest: str, *, overwrite: bool = False) -> None:
-    """Check that results can be written to ``folder``: it is absent, empty, or holds a result of the same digest.
+    """Check that results can be written to ``folder``: absent, empty, or with a result, partial or of the same digest.
 
     That a folder can be made there is tried, and what was made is taken away again.
 
@@ -71,8 +73,10 @@ def require_free(folder: Path, digest: str, *, overwrite: bool = False) -> None:
     allowed = "it must be absent, empty or hold results of the same digest (or allow overwriting: --overwrite)"
     if not (target / MANIFEST).is_file():
         raise ConfigError(f"{folder}: the folder is not empty and holds no {MANIFEST}; {allowed}")
-    found = _read_manifest(target)["digest"]
-    if found != digest:
+    manifest = _read_manifest(target)
+    found = manifest["digest"]
+    # what a stopped run has left is there to be run again, with another limit, say
+    if found != digest and _is_whole(manifest):
         raise ConfigError(f"{folder}: the folder holds results of digest {found[:12]}, not {digest[:12]}; {allowed}")
 
 
@@ -82,10 +86,11 @@ def _is_left_over(path: Path) -> bool:
 
 
 @contextmanager
-def reserved(folder: Path, digest: str, *, overwrite: bool = False) -> Iterator[Callable[[Result], None]]:
+def reserved(folder: Path, digest: str, *, overwrite: bool = False) -> Iterator[Callable[[Result], bool]]:
     """Keep ``folder`` for a result while it is made, and give the function that writes it there.
 
-    Nobody else writes there meanwhile. Where no result is written, a folder that was made for it goes again.
+    Nobody else writes there meanwhile. Where no result is written, a folder that was made for it goes again. A partial
+    result takes the place of a whole one only where overwriting is allowed; the function says whether it wrote.
 
     Parameters
     ----------
@@ -99,32 +104,62 @@ def reserved(folder: Path, digest: str, *, overwrite: bool = False) -> Iterator[
     with FolderLock(_target(folder)):
         # what was there may have changed before it was locked
         require_free(folder, digest, overwrite=overwrite)
-        yield lambda result: _save(result, folder)
+        yield lambda result: _save(result, folder, overwrite=overwrite)
 
 
-def save_result(result: Result, folder: Path, *, overwrite: bool = False) -> Path:
+def save_result(result: Result, folder: Path, *, overwrite: bool = False, form: str | None = None) -> Path:
     """Write ``result`` to ``folder``: into a temporary folder first, then moved.
 
     Raises
     ------
-    ConfigError : see :func:`reserved`; or the folder cannot be written.
+    ConfigError : see :func:`reserved`; or the folder cannot be written, or not in that format.
     """
-    with reserved(folder, result.digest, overwrite=overwrite) as save:
-        save(result)
+    with reserved(folder, result.digest, overwrite=overwrite):
+        if not _save(result, folder, overwrite=overwrite, form=form):
+            raise ConfigError(
+                f"{folder}: the folder holds a whole result, and this one is partial; allowed: another folder (or "
+                "allow overwriting: --overwrite)"
+            )
     return folder
 
 
-def _save(result: Result, folder: Path) -> None:
+def _save(result: Result, folder: Path, *, overwrite: bool, form: str | None = None) -> bool:
     target = _target(folder)
+    if form is None:
+        form = str(result.manifest.get("scenario", {}).get("results", {}).get("format", "csv"))
+    require_writable(form)
+    if result.is_partial and not overwrite and _holds_whole(target):
+        return False
     try:
         # inside the folder itself, which may be another file system's root or the current folder
         with tempfile.TemporaryDirectory(dir=target, prefix=f".{target.name}.") as aside:
             whole = Path(aside) / target.name
             whole.mkdir()
-            _write(result, whole)
-            _move(whole, target)
+            _write(result, whole, form)
+            with _uninterrupted():
+                _move(whole, target)
     except OSError as error:
         raise ConfigError(f"{folder}: results cannot be written: {error.strerror or error}") from error
+    return True
+
+
+def _holds_whole(folder: Path) -> bool:
+    """Whether the folder has a result of a run that came to its end."""
+    return (folder / MANIFEST).is_file() and _is_whole(_read_manifest(folder))
+
+
+def _is_whole(manifest: dict[str, Any]) -> bool:
+    return bool(manifest["run"]["exit_reason"] == ExitReason.COMPLETED)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """A moment that Ctrl-C comes after, and not in."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _target(folder: Path) -> Path:
@@ -137,17 +172,23 @@ def _target(folder: Path) -> Path:
     return target
 
 
-def _write(result: Result, folder: Path) -> None:
+def _write(result: Result, folder: Path, form: str) -> None:
     rows = {}
+    about = {"digest": result.digest, "title": str(result.manifest.get("title", ""))}
     for name in TABLES:
         frame = result.table(name)
-        frame.to_csv(folder / f"{name}.csv", index=False)
+        write_table(frame, name, folder, form, about)
         rows[name] = len(frame)
+    (folder / TABLES_PAGE).write_text(tables_page(result))
+    cut = result.cut
     manifest = {
         "format": _FORMAT,
         **result.manifest,
         "checks": [asdict(check) for check in result.checks],
-        "tables": {name: {"rows": count} for name, count in rows.items()},
+        "tables": {
+            name: {"rows": count} | ({"of": cut[name].of, "kept": cut[name].how} if name in cut else {})
+            for name, count in rows.items()
+        },
     }
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2, allow_nan=False) + "\n")
 
@@ -157,7 +198,11 @@ def _move(whole: Path, folder: Path) -> None:
     # without a manifest the folder counts as not whole: it goes first and comes last
     (folder / MANIFEST).unlink(missing_ok=True)
     for name in _FILES:
-        os.replace(whole / name, folder / name)
+        if (whole / name).exists():
+            os.replace(whole / name, folder / name)
+        else:
+            # of an earlier result in another format
+            (folder / name).unlink(missing_ok=True)
 
 
 def read_result(folder: str | Path) -> Result:
@@ -170,9 +215,11 @@ def read_result(folder: str | Path) -> Result:
     folder = Path(folder)
     manifest = _read_manifest(folder)
     rows = manifest.pop("tables")
+    volume = Volume(None, {})
+    volume.cut = {name: Cut(of["rows"], of["of"], of["kept"]) for name, of in rows.items() if "of" in of}
     checks = tuple(Check(**check) for check in manifest.pop("checks"))
     del manifest["format"]
-    return Result(lambda table: _read_table(folder, table, rows[table]["rows"]), checks, manifest)
+    return Result(lambda table: read_table(table, folder, rows[table]["rows"]), checks, manifest, volume)
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
@@ -188,6 +235,8 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     for key, kind in _KEYS.items():
         if not isinstance(manifest.get(key), kind):
             raise ConfigError(f"{path}: not a manifest of results: {key!r} is missing or no {kind.__name__}")
+    if not isinstance(manifest["run"].get("exit_reason"), str):
+        raise ConfigError(f"{path}: not a manifest of results: how the run ended is not said")
     for table in TABLES:
         rows = manifest["tables"].get(table)
         if not isinstance(rows, dict) or not isinstance(rows.get("rows"), int):
@@ -196,27 +245,3 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     if any(not isinstance(check, dict) or set(check) != names for check in manifest["checks"]):
         raise ConfigError(f"{path}: not a manifest of results: a check has not the keys {', '.join(sorted(names))}")
     return manifest
-
-
-def _read_table(folder: Path, table: str, rows: int) -> Columns:
-    import pandas as pd
-
-    columns = TABLES[table]
-    path = folder / f"{table}.csv"
-    try:
-        frame: pd.DataFrame = pd.read_csv(
-            path,
-            dtype={column.name: column.dtype for column in columns if column.dtype != "float64"},
-            # pandas' own reading of floats is not exact in all of its versions
-            converters={column.name: _to_float for column in columns if column.dtype == "float64"},
-            keep_default_na=False,
-        )
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: not the table {table}: {error}") from error
-    if len(frame) != rows or list(frame.columns) != [column.name for column in columns]:
-        raise ConfigError(f"{path}: not the table of {rows} rows that {MANIFEST} names")
-    return {column.name: frame[column.name].to_numpy() for column in columns}
-
-
-def _to_float(text: str) -> float:
-    return float(text or "nan")

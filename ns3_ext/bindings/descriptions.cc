@@ -2,6 +2,8 @@
 #include "descriptions.h"
 
 #include "columns.h"
+#include "control-columns.h"
+#include "failure.h"
 #include "tcp-descriptions.h"
 #include "watch-columns.h"
 
@@ -311,6 +313,11 @@ ReadOptions(const py::handle& object)
         options.capture.maxFrames = capture.attr("max_frames").cast<int64_t>();
         options.capture.telemetryBytes = capture.attr("telemetry_bytes").cast<uint32_t>();
     }
+    options.linkBins = object.attr("link_bins").cast<uint32_t>();
+    if (options.linkBins % 2 != 0)
+    {
+        throw ConfigError("link_bins: has to be even, or 0");
+    }
     if (const py::object watch = object.attr("watch"); !watch.is_none())
     {
         options.watch = ReadWatch(watch);
@@ -355,6 +362,9 @@ GiveOutcome(RunOutcome&& outcome)
     columns["channel_buffer_drops"] = GiveColumn(std::move(outcome.channelBufferDrops));
     columns["node_buffer_bytes"] = GiveColumn(std::move(outcome.nodeBufferBytes));
     columns["node_max_buffer_bytes"] = GiveColumn(std::move(outcome.nodeMaxBufferBytes));
+    columns["bin_end_ps"] = GiveColumn(std::move(outcome.bins.end));
+    columns["bin_line_bytes"] = GiveColumn(std::move(outcome.bins.lineBytes));
+    columns["bin_max_queue_bytes"] = GiveColumn(std::move(outcome.bins.maxQueue));
     GivePauses(columns, outcome.pauses);
     columns["deadlocked_channels"] = outcome.deadlockedChannels;
     columns["rank_sent_payload_bytes"] = GiveColumn(std::move(outcome.rankSentPayloadBytes));
@@ -368,6 +378,8 @@ GiveOutcome(RunOutcome&& outcome)
         waiting.append(GiveWaiting(item));
     }
     columns["waiting"] = waiting;
+    GiveControls(columns, outcome.controls);
+    columns["failure"] = GiveFailure(outcome.failure);
     if (outcome.log)
     {
         columns["log"] = GiveLog(std::move(*outcome.log));

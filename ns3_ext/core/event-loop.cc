@@ -23,10 +23,16 @@ EventLoop::Run()
         {
             return LoopExit::EMPTY;
         }
-        if (m_queue.Top().time > timeLimit)
+        const TimePs next = m_queue.Top().time;
+        if (next > timeLimit)
         {
             m_isAtTimeLimit = true;
             return LoopExit::TIME_LIMIT;
+        }
+        if (next > m_callAfter) [[unlikely]]
+        {
+            CallBetweenEvents(); // What it schedules may come first.
+            continue;
         }
         if (m_eventCount >= eventLimit)
         {
@@ -46,8 +52,18 @@ EventLoop::Run()
 }
 
 void
+EventLoop::CallBetweenEvents()
+{
+    m_now = m_callAfter;
+    m_order = std::numeric_limits<uint64_t>::max(); // All of the instant has happened.
+    CallNobody();
+    m_called->HandleEvent(0);
+}
+
+void
 EventLoop::Clear()
 {
+    CallNobody();
     m_queue.Clear();
     m_now = 0;
     m_order = 0;

@@ -138,6 +138,27 @@ class EventLoop
         m_timeLimit = time;
     }
 
+    /**
+     * Call a handler once, between events: when all of an instant has happened, and more is to come.
+     *
+     * It is no event: it is not counted, keeps no run going, and does not come where nothing is
+     * later. The handler may ask to be called again.
+     *
+     * @param time The instant; not before now.
+     * @param handler Called with 0; instead of one that still waits.
+     */
+    void CallAfter(TimePs time, EventHandler& handler)
+    {
+        m_callAfter = time;
+        m_called = &handler;
+    }
+
+    /// Call nobody between events.
+    void CallNobody()
+    {
+        m_callAfter = std::numeric_limits<TimePs>::max();
+    }
+
     /// Called every HOOK_EVENTS events; may throw to end the run.
     void SetHook(std::function<void()> hook)
     {
@@ -183,6 +204,7 @@ class EventLoop
     }
 
     [[noreturn]] void Refuse(TimePs time) const;
+    void CallBetweenEvents();
 
     EventQueue m_queue;
     TimePs m_now{0};
@@ -191,6 +213,8 @@ class EventLoop
     uint64_t m_eventCount{0};
     int64_t m_eventLimit{-1};
     TimePs m_timeLimit{-1};
+    TimePs m_callAfter{std::numeric_limits<TimePs>::max()};
+    EventHandler* m_called{nullptr};
     std::function<void()> m_hook;
     bool m_isStopped{false};
     bool m_isAtTimeLimit{false};

@@ -12,6 +12,7 @@
 namespace ns3
 {
 
+struct ChannelBins;
 struct RunOutcome;
 struct WatchLog;
 
@@ -64,6 +65,11 @@ class NetworkWorld
 
     /// Hand over what was written down of a watched run; a world without frames has nothing.
     virtual void TakeLog(WatchLog&)
+    {
+    }
+
+    /// Hand over what channels carried by bins of time; a world that was not to look has nothing.
+    virtual void TakeBins(ChannelBins&)
     {
     }
 

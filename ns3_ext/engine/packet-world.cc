@@ -100,6 +100,7 @@ PacketWorld::SimulatorDestroyed()
 {
     // Our call or a user's: what was built refers to a simulator that is going.
     m_isOpen = false;
+    m_sampler.reset();
     m_capture.reset();
     m_router.reset();
     m_tcp.reset();
@@ -202,6 +203,13 @@ PacketWorld::BuildNodes(const TransportFigures& figures)
     }
     m_frameFigures = FrameFiguresOf(figures, control);
     RefreshFigures();
+    if (m_options.linkBins > 0)
+    {
+        m_sampler = std::make_unique<ChannelSampler>(*m_fabric,
+                                                     m_simulator->Loop(),
+                                                     m_platform.Channels(),
+                                                     m_options.linkBins);
+    }
 }
 
 void
@@ -386,6 +394,15 @@ PacketWorld::TakeLog(WatchLog& log)
     log.queuePairs = m_queuePairWatch->TakeColumns();
 }
 
+void
+PacketWorld::TakeBins(ChannelBins& bins)
+{
+    if (m_sampler)
+    {
+        bins = m_sampler->TakeBins();
+    }
+}
+
 NicCounters
 PacketWorld::CountersOf(RankId rank) const
 {
@@ -426,7 +443,7 @@ PacketWorld::Count(RunOutcome& outcome) const
     int64_t pauses = 0;
     for (ChannelId channel = 0; channel < m_platform.Channels(); ++channel)
     {
-        const ChannelCounters& counters = m_fabric->GetPort(channel).counters;
+        const ChannelCounters counters = m_fabric->CountersOf(channel);
         outcome.AddChannel(counters);
         drops += counters.droppedFrames;
         bufferDrops += counters.bufferDrops;
@@ -497,7 +514,8 @@ PacketWorld::Count(RunOutcome& outcome) const
     outcome.counters["marked_packets"] = total.markedPackets;
     outcome.counters["cnps"] = total.cnpsSent;
     outcome.counters["flows_controlled"] = m_transport->ControlledFlows();
-    outcome.counters["flows_slowed"] = m_transport->SlowedFlows();
+    outcome.controls = m_transport->ControlRecords(loop.Now());
+    outcome.counters["flows_slowed"] = static_cast<int64_t>(outcome.controls.size());
     if (m_capture)
     {
         outcome.counters["captured_frames"] = m_capture->Frames();

@@ -3,6 +3,7 @@
 #define ASTRA_PACKET_WORLD_H
 
 #include "../core/fabric-simulator-impl.h"
+#include "../fabric/channel-sampler.h"
 #include "../fabric/fabric.h"
 #include "../fabric/packet-router.h"
 #include "../fabric/platform-description.h"
@@ -61,6 +62,7 @@ class PacketWorld : public NetworkWorld
     bool IsIdle() const override;
     void Count(RunOutcome& outcome) const override;
     void TakeLog(WatchLog& log) override;
+    void TakeBins(ChannelBins& bins) override;
     void Close() override;
     std::vector<uint32_t> NodeIds() const override;
 
@@ -88,6 +90,7 @@ class PacketWorld : public NetworkWorld
     std::unique_ptr<RoceTransport> m_transport;
     std::unique_ptr<TcpTransport> m_tcp; ///< Where TCP carries what goes over Ethernet.
     std::unique_ptr<PacketRouter> m_router;
+    std::unique_ptr<ChannelSampler> m_sampler;
     std::unique_ptr<PacketCapture> m_capture;
     std::unique_ptr<FrameWatch> m_frameWatch;
     std::unique_ptr<QueuePairWatch> m_queuePairWatch;

@@ -64,6 +64,11 @@ RunOutcome::TakeFrom(ScheduleExecutor& executor, LoopExit exit, TimePs now)
         end = now;
         waiting = executor.DescribeWaiting(MAX_WAITING);
     }
+    if (failure)
+    {
+        exitReason = "failed";
+        end = now;
+    }
     counters["peak_instances"] = executor.PeakInstances();
     choicePicks = executor.TakePicks();
     messages = executor.TakeMessages();

@@ -4,7 +4,9 @@
 
 #include "../core/event-loop.h"
 #include "../core/units.h"
+#include "../fabric/channel-sampler.h"
 #include "../fabric/fabric.h"
+#include "../roce/control-record.h"
 #include "../roce/queue-pair-watch.h"
 #include "../tcp/tcp-columns.h"
 #include "../wire/capture-options.h"
@@ -16,6 +18,7 @@
 #include "watch-options.h"
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <map>
 #include <optional>
@@ -49,6 +52,7 @@ struct RunOptions
     std::map<std::string, std::string> ns3Defaults;
     CaptureOptions capture;
     WatchOptions watch;
+    uint32_t linkBins{0}; ///< Most bins of time that channels are counted by; 0: none.
 };
 
 /// Why a run that did not complete came back, in a word of astra_py.engines.base.ExitReason.
@@ -85,9 +89,11 @@ struct RunOutcome
     std::vector<int64_t> channelPaused;
     std::vector<int64_t> channelPfcFrames;
     std::vector<int64_t> channelBufferDrops;
+    ChannelBins bins;
     std::vector<int64_t> nodeBufferBytes;
     std::vector<int64_t> nodeMaxBufferBytes;
     std::vector<PauseEpisode> pauses;
+    std::vector<ControlRecord> controls; ///< Of flows that a congestion control held back.
     std::vector<ChannelId> deadlockedChannels; ///< Paused for ever, each waiting for another.
     std::vector<int64_t> rankSentPayloadBytes;
     std::vector<int64_t> rankReceivedPayloadBytes;
@@ -98,6 +104,7 @@ struct RunOutcome
     std::map<std::string, int64_t> counters;
     std::vector<WaitingItem> waiting;
     std::optional<WatchLog> log;
+    std::exception_ptr failure; ///< What ended the run before its time, thrown somewhere in it.
 
     void AddChannel(const ChannelCounters& counters);
 

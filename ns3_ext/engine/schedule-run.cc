@@ -53,16 +53,24 @@ ScheduleRun::Run(const ProgressHook& progress)
         };
     }
     m_executor->SetCompletion([this] { m_world->StopWhenIdle(); });
-    m_executor->Start();
-    // A schedule that is complete before anything has happened has nothing to wait for.
-    LoopExit exit = LoopExit::EMPTY;
-    if (!(m_executor->IsComplete() && m_world->IsIdle()))
-    {
-        exit = m_world->Run(hook);
-    }
     RunOutcome outcome;
+    LoopExit exit = LoopExit::EMPTY;
+    try
+    {
+        m_executor->Start();
+        // A schedule that is complete before anything has happened has nothing to wait for.
+        if (!(m_executor->IsComplete() && m_world->IsIdle()))
+        {
+            exit = m_world->Run(hook);
+        }
+    }
+    catch (...)
+    {
+        outcome.failure = std::current_exception();
+    }
     outcome.TakeFrom(*m_executor, exit, loop.Now());
     m_world->Count(outcome);
+    m_world->TakeBins(outcome.bins);
     if (m_isWatched)
     {
         outcome.log.emplace();

@@ -30,7 +30,7 @@ class ScheduleRun
      * Run to the end, once.
      *
      * @param progress Called now and then, or empty; may throw to end the run.
-     * @return What was measured.
+     * @return What was measured, until what was thrown if something was.
      * @throws ConfigError when it has run already, or its world is closed.
      */
     RunOutcome Run(const ProgressHook& progress);

@@ -133,9 +133,29 @@ class Fabric : public Object
     TimePs LargestBacklog(ChannelId port)
     {
         Advance(port);
-        return SerializationTime(m_ports[port].counters.maxQueueBytes,
-                                 m_ports[port].rate,
-                                 m_rounding);
+        return SerializationTime(m_ports[port].MaxQueueBytes(), m_ports[port].rate, m_rounding);
+    }
+
+    /// Bytes that have left on a port's wire up to this very instant, part of a frame included.
+    ByteCount SentLineBytes(ChannelId port)
+    {
+        Advance(port);
+        return m_ports[port].SentLineBytes(m_loop->Now());
+    }
+
+    /// Most frame bytes that waited for a port or were being sent since the last call; counts anew.
+    ByteCount TakeMaxQueue(ChannelId port)
+    {
+        Advance(port);
+        return m_ports[port].TakeMaxQueue(m_loop->Now());
+    }
+
+    /// What a channel has carried so far.
+    ChannelCounters CountersOf(ChannelId channel) const
+    {
+        ChannelCounters counters = m_ports[channel].counters;
+        counters.maxQueueBytes = m_ports[channel].MaxQueueBytes();
+        return counters;
     }
 
     /// Frame bytes that wait for a port or are being sent there.

@@ -9,6 +9,7 @@
 #include "priority-scheduler.h"
 #include "shared-buffer.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -96,7 +97,7 @@ struct ChannelCounters
     int64_t pauses{0};                  ///< Times that the far end made a priority pause.
     TimePs busy{0};
     TimePs paused{0}; ///< Sum over priorities, of pauses that are over.
-    ByteCount maxQueueBytes{0};
+    ByteCount maxQueueBytes{0}; ///< Of a port, since a sampler looked: see Port::MaxQueueBytes.
 };
 
 /// A frame, and when it gets where it is going.
@@ -129,6 +130,7 @@ struct PortExtras
     std::array<PriorityPause, PRIORITIES> pause{};
     std::optional<PriorityScheduler> scheduler;
     EcnMarker marker;
+    ByteCount maxQueueBefore{0}; ///< Until a sampler last looked at the port.
 };
 
 /**
@@ -197,6 +199,34 @@ struct Port
     bool IsLatencyApart() const
     {
         return peerLatency > 0 && (peerBuffer != nullptr || peerCutThrough != 0);
+    }
+
+    /// Most frame bytes that waited or were being sent so far.
+    ByteCount MaxQueueBytes() const
+    {
+        return std::max(counters.maxQueueBytes, extras ? extras->maxQueueBefore : 0);
+    }
+
+    /// The same since the last call; counts anew.
+    ByteCount TakeMaxQueue(TimePs now)
+    {
+        const ByteCount most = counters.maxQueueBytes;
+        extras->maxQueueBefore = std::max(extras->maxQueueBefore, most);
+        counters.maxQueueBytes = waitingBytes + (busyUntil > now ? sendingBytes : 0);
+        return most;
+    }
+
+    /// Line bytes that have left, of the frame on the wire those that have until now.
+    ByteCount SentLineBytes(TimePs now) const
+    {
+        const TimePs left = busyUntil - now;
+        if (left <= 0 || lastSerialization == 0)
+        {
+            return counters.lineBytes;
+        }
+        const auto unsent = static_cast<UInt128>(lastLineBytes) * static_cast<uint64_t>(left);
+        const auto time = static_cast<uint64_t>(lastSerialization);
+        return counters.lineBytes - static_cast<ByteCount>((unsent + time - 1) / time);
     }
 
     /// Whether what it does must be done in time: somebody looks, or a release may end a pause.

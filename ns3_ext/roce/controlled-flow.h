@@ -4,6 +4,7 @@
 
 #include "../congestion/congestion-control.h"
 #include "../core/units.h"
+#include "control-record.h"
 
 #include <cstdint>
 #include <memory>
@@ -37,6 +38,7 @@ struct ControlledFlow
     ByteCount inFlight{0};
     uint64_t sentPsn{0};
     uint64_t ackedPsn{0};
+    ControlRecord record;
 };
 
 } // namespace ns3

@@ -155,7 +155,7 @@ RoceNic::ReleaseIfOver(QueuePair* queuePair)
     if (ControlledFlow* flow = queuePair->flow; flow != nullptr)
     {
         std::erase(flow->queuePairs, queuePair);
-        m_transport->ReleaseIfOver(flow);
+        m_transport->ReleaseIfOver(flow, m_fabric->Loop().Now());
     }
     m_transport->Release(queuePair);
 }

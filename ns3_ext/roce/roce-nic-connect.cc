@@ -184,7 +184,12 @@ RoceNic::NewFlow(const QueuePair& queuePair)
     flow->isToldOfAcks = !m_control->ActsOnCnpOnly();
     flow->lineRate = figures.lineRate;
     flow->rate = flow->control->Rate();
-    ControlSpoke(flow);
+    flow->record.src = queuePair.src;
+    flow->record.dst = queuePair.dst;
+    flow->record.number = queuePair.number;
+    flow->record.priority = queuePair.priority;
+    flow->record.Begin(flow->lineRate, flow->rate, flow->control->Window());
+    ControlSpoke(flow, m_fabric->Loop().Now());
     return flow;
 }
 

@@ -46,7 +46,7 @@ RoceNic::PacketStarted(QueuePair* queuePair, Frame& frame)
     // Ports pick after the timers of the instant.
     CallTimers(flow, now);
     flow->control->OnSent(now, frame.lineBytes);
-    ControlSpoke(flow);
+    ControlSpoke(flow, now);
     flow->nextStart =
         flow->rate < flow->lineRate
             ? now + SerializationTime(frame.lineBytes, flow->rate, TimeRounding::PS_CEIL)
@@ -81,8 +81,10 @@ RoceNic::ReportAck(QueuePair* queuePair,
             report.path = ack.notes->path;
         }
         CallTimers(flow, ack.isTimer ? now : now - 1);
+        // Who is told of marks by CNPs is told once.
+        flow->record.notifications += m_control->UsesCnp() ? 0 : report.markedPackets;
         flow->control->OnAck(report);
-        ControlSpoke(flow);
+        ControlSpoke(flow, now);
     }
     if (isNotification)
     {
@@ -103,7 +105,7 @@ RoceNic::ReportLoss(QueuePair* queuePair, bool isTimeout)
     const TimePs now = m_fabric->Loop().Now();
     CallTimers(flow, isTimeout ? now : now - 1);
     isTimeout ? flow->control->OnTimeout(now) : flow->control->OnLoss(now);
-    ControlSpoke(flow);
+    ControlSpoke(flow, now);
 }
 
 void
@@ -121,9 +123,11 @@ RoceNic::ReceiveCnp(QueuePair* queuePair)
 void
 RoceNic::Notify(ControlledFlow* flow, TimePs timersUntil)
 {
+    const TimePs now = m_fabric->Loop().Now();
     CallTimers(flow, timersUntil);
-    flow->control->OnCnp(m_fabric->Loop().Now());
-    ControlSpoke(flow);
+    ++flow->record.notifications;
+    flow->control->OnCnp(now);
+    ControlSpoke(flow, now);
 }
 
 void
@@ -131,15 +135,22 @@ RoceNic::CallTimers(ControlledFlow* flow, TimePs until)
 {
     while (flow->nextTimer != NEVER_PS && flow->nextTimer <= until)
     {
-        flow->control->OnTimer(flow->nextTimer);
-        ControlSpoke(flow);
+        const TimePs time = flow->nextTimer;
+        flow->control->OnTimer(time);
+        ControlSpoke(flow, time);
     }
 }
 
 void
-RoceNic::ControlSpoke(ControlledFlow* flow)
+RoceNic::ControlSpoke(ControlledFlow* flow, TimePs when)
 {
     const BitRate rate = flow->control->Rate();
+    // A control that begins without a window never has one.
+    const ByteCount window = flow->record.window == 0 ? 0 : flow->control->Window();
+    if (rate != flow->record.rate || window != flow->record.window)
+    {
+        flow->record.Follow(when, rate, window);
+    }
     if (rate != flow->rate && !flow->queuePairs.empty())
     {
         flow->rate = rate;
@@ -199,7 +210,7 @@ RoceNic::PaceTimerFired(uint64_t index)
     --flow->pendingTimers;
     flow->isPaceTimerPending = false;
     UpdateFlow(flow);
-    m_transport->ReleaseIfOver(flow);
+    m_transport->ReleaseIfOver(flow, m_fabric->Loop().Now());
 }
 
 void
@@ -212,7 +223,7 @@ RoceNic::ControlTimerFired(uint64_t index)
     {
         CallTimers(flow, m_fabric->Loop().Now());
     }
-    m_transport->ReleaseIfOver(flow);
+    m_transport->ReleaseIfOver(flow, m_fabric->Loop().Now());
 }
 
 } // namespace ns3

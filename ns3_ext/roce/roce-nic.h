@@ -192,7 +192,7 @@ class RoceNic : public Object, public FrameSink
     /// Call the control at each of its times up to one that have come, that one included.
     void CallTimers(ControlledFlow* flow, TimePs until);
     /// Ask the control what it says now; after each call of it.
-    void ControlSpoke(ControlledFlow* flow);
+    void ControlSpoke(ControlledFlow* flow, TimePs when);
     void UpdateFlow(ControlledFlow* flow);
     void ControlTimerFired(uint64_t index);
     void PaceTimerFired(uint64_t index);

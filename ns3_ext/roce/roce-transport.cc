@@ -120,28 +120,52 @@ RoceTransport::NewFlow()
 }
 
 void
-RoceTransport::ReleaseIfOver(ControlledFlow* flow)
+RoceTransport::ReleaseIfOver(ControlledFlow* flow, TimePs now)
 {
     if (flow->isShared || !flow->queuePairs.empty() || flow->pendingTimers != 0)
     {
         return;
     }
-    m_slowedFlowsGone += flow->control->HasActed() ? 1 : 0;
+    if (flow->control->HasActed())
+    {
+        m_slowedFlowsGone.push_back(RecordAt(*flow, now));
+    }
     flow->control.reset();
     m_flowByIndex[flow->index] = nullptr;
     m_freeFlows.push_back(flow->index);
     m_flows.Give(flow);
 }
 
-int64_t
-RoceTransport::SlowedFlows() const
+std::vector<ControlRecord>
+RoceTransport::ControlRecords(TimePs now) const
 {
-    return m_slowedFlowsGone + std::count_if(m_flowByIndex.begin(),
-                                             m_flowByIndex.end(),
-                                             [](const ControlledFlow* flow) {
-                                                 return flow != nullptr &&
-                                                        flow->control->HasActed();
-                                             });
+    std::vector<ControlRecord> records = m_slowedFlowsGone;
+    for (ControlledFlow* flow : m_flowByIndex)
+    {
+        if (flow != nullptr && flow->control->HasActed())
+        {
+            records.push_back(RecordAt(*flow, now));
+        }
+    }
+    return records;
+}
+
+ControlRecord
+RoceTransport::RecordAt(ControlledFlow& flow, TimePs now)
+{
+    // Timers that were not worth an event until a packet asks for the rate.
+    ControlRecord& record = flow.record;
+    while (flow.nextTimer != NEVER_PS && flow.nextTimer <= now)
+    {
+        const TimePs time = flow.nextTimer;
+        flow.control->OnTimer(time);
+        record.Follow(time, flow.control->Rate(), record.window == 0 ? 0 : flow.control->Window());
+        flow.nextTimer = flow.control->NextTimer();
+    }
+    ControlRecord whole = record;
+    whole.slow = record.SlowUntil(now);
+    whole.slowSince = NEVER_PS;
+    return whole;
 }
 
 NicCounters

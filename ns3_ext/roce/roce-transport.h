@@ -96,7 +96,7 @@ class RoceTransport : public MessageNetwork
     }
 
     /// Let a flow go that has no queue pair and no timer any more, and is nobody's to share.
-    void ReleaseIfOver(ControlledFlow* flow);
+    void ReleaseIfOver(ControlledFlow* flow, TimePs now);
 
     /// A flow has a control, or will have one once it is needed.
     void CountControlledFlow()
@@ -110,8 +110,8 @@ class RoceTransport : public MessageNetwork
         return m_flowCount;
     }
 
-    /// Flows whose control ever held them back.
-    int64_t SlowedFlows() const;
+    /// What controls did to the flows that they ever held back, those that are gone first.
+    std::vector<ControlRecord> ControlRecords(TimePs now) const;
 
     /// What queue pairs do from now on is told to these; they must outlive the transport's run.
     void SetWatch(QueuePairWatch& queuePairs, FrameWatch& frames)
@@ -193,6 +193,8 @@ class RoceTransport : public MessageNetwork
     }
 
   private:
+    static ControlRecord RecordAt(ControlledFlow& flow, TimePs now);
+
     void FindWays(QueuePair* queuePair);
     void SpreadOverFirstChannels(QueuePair* queuePair);
 
@@ -210,7 +212,7 @@ class RoceTransport : public MessageNetwork
     std::vector<ControlledFlow*> m_flowByIndex;
     std::vector<uint32_t> m_freeFlows;
     int64_t m_flowCount{0};
-    int64_t m_slowedFlowsGone{0};
+    std::vector<ControlRecord> m_slowedFlowsGone;
     PathStore m_paths;
     std::vector<ChannelId> m_scratchPath;
     uint64_t m_connectionCount{0};

@@ -31,7 +31,7 @@ def test_the_report(capsys: pytest.CaptureFixture[str], job: Path) -> None:
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert [line for line in lines if len(line) > 100 and str(job.parent) not in line] == []
-    for text in ("exposed communication us", "all_reduce ring", "x 2", "link class", "packets", "29 checks passed"):
+    for text in ("exposed communication us", "all_reduce ring", "x 2", "link class", "packets", "31 checks passed"):
         assert text in out, text
     assert [line.split()[2] for line in lines if line.split()[:1] in (["0"], ["1"])] == ["25.000"] * 2
 
@@ -133,7 +133,7 @@ def test_warnings_go_to_standard_error_and_are_errors_under_strict(
 
 
 @pytest.mark.parametrize("fault", ["drop_message", "double_message", "swap_sizes"])
-def test_a_fault_is_exit_3_and_leaves_no_results(
+def test_a_fault_is_exit_3_and_leaves_partial_results(
     capsys: pytest.CaptureFixture[str], job: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
     monkeypatch.setenv("ASTRA_PY_FAULT", fault)
@@ -142,7 +142,10 @@ def test_a_fault_is_exit_3_and_leaves_no_results(
     assert err.startswith("error: ")
     assert "checks failed: the run is not what was declared" in err
     assert f"while simulating {job}" in err
-    assert not (tmp_path / "out").exists()
+    assert f"partial results, of what had happened by then: {tmp_path / 'out'}" in err
+    partial = ap.read_result(tmp_path / "out")
+    assert partial.is_partial
+    assert partial.manifest["run"]["exit_reason"] == "check"
 
 
 def test_an_unknown_collective_is_named_with_its_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -167,7 +170,7 @@ def test_two_runs_at_once_in_one_folder_are_refused(
         code, printed, err = run(capsys, job, "--out", out)
     assert (code, printed) == (2, "")
     assert "another run or sweep is writing" in err
-    assert run(capsys, job, "limits.max_time=1us", "--out", out)[0] == 3
     assert not out.exists()
+    assert run(capsys, job, "limits.max_time=1us", "--out", out)[0] == 3
     assert run(capsys, job, "--out", out)[0] == 0
     assert not any(path.name.startswith(".") for path in out.iterdir())

@@ -101,7 +101,7 @@ def test_while_tables_are_replaced_the_folder_is_not_whole(
     monkeypatch.setattr(os, "replace", watch)
     result.save(folder)
     assert replaced[-1] == "manifest.json"
-    assert len(replaced) == len(TABLES) + 1
+    assert len(replaced) == len(TABLES) + 2
 
 
 def test_a_file_is_no_folder(result: Result, tmp_path: Path) -> None:
@@ -133,9 +133,9 @@ def test_an_unwritten_result_leaves_nothing(result: Result, folder: Path, monkey
     [
         ("manifest.json", None, "no results here"),
         ("manifest.json", "{", "not a manifest of results"),
-        ("manifest.json", "[]", "not a manifest of results in layout 2"),
-        ("manifest.json", '{"format": 99}', "not a manifest of results in layout 2"),
-        ("manifest.json", '{"format": 2}', "'digest' is missing or no str"),
+        ("manifest.json", "[]", "not a manifest of results in layout 3"),
+        ("manifest.json", '{"format": 99}', "not a manifest of results in layout 3"),
+        ("manifest.json", '{"format": 3}', "'digest' is missing or no str"),
         ("messages.csv", None, "not the table messages"),
         ("messages.csv", "message\n1\n", "not the table"),
     ],
