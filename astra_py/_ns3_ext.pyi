@@ -12,11 +12,13 @@ import typing
 
 __all__: list[str] = [
     "CongestionTrial",
+    "EventQueueTrial",
     "HostTrial",
     "NetworkRun",
     "PacketRun",
     "RouteTable",
     "attributes",
+    "bare_event_loop",
     "run_analytic",
     "run_flow",
     "trace_sources",
@@ -110,6 +112,30 @@ class CongestionTrial:
     def uses_round_trip(self) -> bool: ...
     @property
     def window_bytes(self) -> int: ...
+
+class EventQueueTrial:
+    """
+    The queue of pending events by itself; times in ps.
+    """
+    def __init__(self) -> None: ...
+    def __len__(self) -> int: ...
+    def forget(self, arguments: collections.abc.Set[typing.SupportsInt | typing.SupportsIndex]) -> None:
+        """
+        Take out all events with one of these arguments.
+        """
+    def pop(self) -> int:
+        """
+        Take the first event by time, then order.
+        """
+    def push(
+        self,
+        time_ps: typing.SupportsInt | typing.SupportsIndex,
+        order: typing.SupportsInt | typing.SupportsIndex,
+        argument: typing.SupportsInt | typing.SupportsIndex,
+    ) -> None:
+        """
+        Put in an event, not before the one taken last.
+        """
 
 class HostTrial:
     """
@@ -332,6 +358,13 @@ class PacketRun:
 def attributes(type_name: str) -> dict:
     """
     Attributes of an ns-3 class by name: help, default, type, is_settable.
+    """
+
+def bare_event_loop(
+    pending: typing.SupportsInt | typing.SupportsIndex, events: typing.SupportsInt | typing.SupportsIndex
+) -> float:
+    """
+    CPU seconds of that many events that only schedule another one each, with so many pending all the time.
     """
 
 def run_analytic(platform: typing.Any, schedule: typing.Any, transport: typing.Any, options: typing.Any) -> dict:
