@@ -99,11 +99,19 @@ def _public(path: str, name: str, seen: set[int]) -> list[str]:
         return []
     seen.add(id(thing))
     if inspect.isclass(thing):
-        return [f".. autoclass:: {path}.{name}", "   :members:", ""]
+        return [f".. autoclass:: {path}.{name}", "   :members:", *_inherited(thing), ""]
     if inspect.isroutine(thing):
         return [f".. autofunction:: {path}.{name}", ""]
     text = _comment(path, name) or [f"Of type :class:`{type(thing).__name__}`."]
     return [f".. py:data:: {path}.{name}", "", *(f"   {line}" for line in text), ""]
+
+
+def _inherited(kind: type) -> list[str]:
+    """The option that also describes what a class has from others of the package; errors add nothing to their base."""
+    others = [base for base in kind.__mro__[1:] if not base.__module__.startswith("astra_py.")]
+    if issubclass(kind, Exception) or len(others) == len(kind.__mro__) - 1:
+        return []
+    return [f"   :inherited-members: {', '.join(base.__name__ for base in others)}"]
 
 
 def _comment(package: str, name: str) -> list[str]:
