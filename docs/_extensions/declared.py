@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Pages that the package declares itself: parameters, commands, public names.
+"""Pages that the package declares itself: parameters, commands, public names, measured costs.
 
 A comment ``<!-- declared: NAME -->`` on a line of its own in a Markdown page is replaced by what the function NAME of
 this module returns, as Markdown; on a forge it is not seen.
@@ -12,6 +12,7 @@ import pkgutil
 import re
 from importlib import import_module
 from itertools import groupby
+from pathlib import Path
 
 import typer
 from pydantic import BaseModel
@@ -99,11 +100,19 @@ def _public(path: str, name: str, seen: set[int]) -> list[str]:
         return []
     seen.add(id(thing))
     if inspect.isclass(thing):
-        return [f".. autoclass:: {path}.{name}", "   :members:", ""]
+        return [f".. autoclass:: {path}.{name}", "   :members:", *_inherited(thing), ""]
     if inspect.isroutine(thing):
         return [f".. autofunction:: {path}.{name}", ""]
     text = _comment(path, name) or [f"Of type :class:`{type(thing).__name__}`."]
     return [f".. py:data:: {path}.{name}", "", *(f"   {line}" for line in text), ""]
+
+
+def _inherited(kind: type) -> list[str]:
+    """The option that also describes what a class has from others of the package; errors add nothing to their base."""
+    others = [base for base in kind.__mro__[1:] if not base.__module__.startswith("astra_py.")]
+    if issubclass(kind, Exception) or len(others) == len(kind.__mro__) - 1:
+        return []
+    return [f"   :inherited-members: {', '.join(base.__name__ for base in others)}"]
 
 
 def _comment(package: str, name: str) -> list[str]:
@@ -114,7 +123,14 @@ def _comment(package: str, name: str) -> list[str]:
     return []
 
 
-PAGES = {each.__name__: each for each in (parameters, commands, public_names)}
+def measurements() -> str:
+    """The page that ``make benchmarks`` writes, once that has been run here; its headings go a level down."""
+    page = Path(__file__).parents[2] / "benchmarks" / "RESULTS.md"
+    options = ":heading-offset: 1\n:relative-images:\n:relative-docs: ..\n"
+    return f"```{{include}} ../benchmarks/{page.name}\n{options}```" if page.is_file() else ""
+
+
+PAGES = {each.__name__: each for each in (parameters, commands, public_names, measurements)}
 
 
 def _fill_in(app: Sphinx, document: str, source: list[str]) -> None:
