@@ -13,6 +13,7 @@ from astra_py.plots.caption import caption
 from astra_py.plots.figure import drawing, legend_above
 from astra_py.plots.style import DARK_GREY, SERIES
 from astra_py.plots.units import byte_unit, time_unit
+from astra_py.results.intervals import IntervalSet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,9 +89,12 @@ def _strip(axes: Axes, pauses: Any, rows: Any, colour: str, number: int, highest
     """Draw the pauses ``rows`` as strip ``number`` below the axis; whether there are any."""
     if not rows.any():
         return False
-    start, length = pauses["start_ps"][rows] / unit, (pauses["end_ps"] - pauses["start_ps"])[rows] / unit
+    held = IntervalSet(pauses["start_ps"][rows], pauses["end_ps"][rows])
     low = -(number + 1) * _STRIP * highest
     axes.broken_barh(
-        list(zip(start, length, strict=True)), (low, 0.7 * _STRIP * highest), facecolors=colour, linewidth=0
+        list(zip(held.start / unit, (held.end - held.start) / unit, strict=True)),
+        (low, 0.7 * _STRIP * highest),
+        facecolors=colour,
+        linewidth=0,
     )
     return True
