@@ -55,7 +55,7 @@ def plot_queues(result: Result, ports: int = _PORTS, *, ax: Axes | None = None, 
     if not shown:
         raise ConfigError("no port had a queue: there is nothing to draw")
     links, pauses = result.columns("links"), result.columns("pauses")
-    with drawing(ax, size, 0.5, caption(result)) as axes:
+    with drawing(ax, size, 0.5, caption(result, tables=["link_bins", "pauses"])) as axes:
         from matplotlib.patches import Patch
 
         time = time_unit(float(bins.edges_us[-1]) * 1e6)

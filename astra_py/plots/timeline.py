@@ -72,7 +72,7 @@ def plot_timeline(
         raise ConfigError(f"rank {rank!r}; allowed: a number, or all")
     shown = find_iteration(result, iteration, job)
     if isinstance(rank, str):
-        with drawing(ax, size, 0.5, caption(result)) as axes:
+        with drawing(ax, size, 0.5, caption(result, tables=["operations"])) as axes:
             draw_rank_map(axes, shown)
         return axes
     return _plot_rank(shown, shown.last_rank if rank is None else rank, ax, size)
@@ -84,7 +84,7 @@ def _plot_rank(shown: Iteration, rank: int, ax: Axes | None, size: str) -> Axes:
     unit = time_unit(end)
     tracks = list(_lanes(table))
     height = 0.16 + 0.035 * sum(lane.height for lane in tracks)
-    with drawing(ax, size, height, caption(shown.result)) as axes:
+    with drawing(ax, size, height, caption(shown.result, tables=["operations"])) as axes:
         from matplotlib.patches import Patch
 
         handles: dict[str, Patch] = {}
