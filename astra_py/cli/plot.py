@@ -17,7 +17,7 @@ __all__ = ["plot"]
 def plot(
     kind: Annotated[
         str,
-        typer.Argument(help="timeline, busbw, why, links, topology, queues, flows or traffic.", show_default=False),
+        typer.Argument(help="timeline, busbw, why, topology, links, queues, flows or traffic.", show_default=False),
     ],
     results: Annotated[
         list[Path],

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from astra_py.results.provenance import provenance
@@ -11,7 +11,7 @@ from astra_py.results.provenance import provenance
 if TYPE_CHECKING:
     from astra_py.results.result import Result
 
-__all__ = ["caption", "caption_of"]
+__all__ = ["caption", "caption_of", "cut_tables"]
 
 #: Digits of a digest that are shown, as in what a command prints.
 _DIGITS = 12
@@ -28,12 +28,25 @@ _KEYS = {
 }
 
 
-def caption(*results: Result) -> str:
+def caption(*results: Result, tables: Sequence[str] = ()) -> str:
     """Scenario, ranks, engine, seed and the digest's first digits; and how a run ended that did not come to its end.
 
     Of several runs, what differs is listed.
+
+    Parameters
+    ----------
+    results : of one run or several.
+    tables : what is drawn: those of them that keep a part of their rows (``results.max_rows``) are named, with which.
     """
-    return caption_of(provenance(result) for result in results)
+    said = caption_of(provenance(result) for result in results)
+    cut = {text for result in results for text in cut_tables(result, tables)}
+    return ", ".join([said, *sorted(cut)])
+
+
+def cut_tables(result: Result, tables: Sequence[str]) -> list[str]:
+    """A text for each of ``tables`` that keeps a part of its rows only: how many, and which."""
+    cut: Mapping[str, object] = getattr(result, "cut", {})
+    return [f"{table}: {cut[table]}" for table in tables if table in cut]
 
 
 def caption_of(runs: Iterable[Mapping[str, Any]]) -> str:

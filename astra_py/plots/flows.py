@@ -55,7 +55,7 @@ def plot_flows(result: Result, of: str = TIME, *, ax: Axes | None = None, size: 
     if of == SLOWDOWN:
         return _plot_slowdown(result, ax, size)
     what, times = _times(result)
-    with drawing(ax, size, 0.5, caption(result)) as axes:
+    with drawing(ax, size, 0.5, caption(result, tables=[f"{what}s"])) as axes:
         largest = max(float(each.max()) for each in times.values())
         unit = time_unit(largest)
         handles: list[Any] = []
@@ -104,7 +104,7 @@ def _plot_slowdown(result: Result, ax: Axes | None, size: str) -> Axes:
         )
     sizes, slowdowns = flows["size_bytes"][done], flows["slowdown"][done]
     groups = _by_size(sizes)
-    with drawing(ax, size, 0.5, caption(result)) as axes:
+    with drawing(ax, size, 0.5, caption(result, tables=["flows"])) as axes:
         unit = byte_unit(float(np.sqrt(float(sizes.min()) * float(sizes.max()))))
         middles = [float(np.median(sizes[group])) / unit.size for group in groups]
         handles: list[Any] = []

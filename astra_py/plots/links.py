@@ -44,7 +44,7 @@ def plot_links(result: Result, *, ax: Axes | None = None, size: str = "paper") -
     """
     bins = link_bins(result, "utilisation_percent")
     blocks = list(_blocks(result.columns("links")["link_class"], bins.values, np.diff(bins.edges_us)))
-    with drawing(ax, size, 0.55, caption(result)) as axes:
+    with drawing(ax, size, 0.55, caption(result, tables=["link_bins"])) as axes:
         unit = time_unit(float(bins.edges_us[-1]) * 1e6)
         edges = bins.edges_us * 1e6 / unit.size
         rows = np.concatenate([block.rows for block in blocks])

@@ -13,6 +13,7 @@ from astra_py.plots.caption import caption
 from astra_py.plots.figure import drawing, legend_above
 from astra_py.plots.style import DARK_GREY, SERIES
 from astra_py.plots.units import byte_unit, time_unit
+from astra_py.results.intervals import IntervalSet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +55,7 @@ def plot_queues(result: Result, ports: int = _PORTS, *, ax: Axes | None = None, 
     if not shown:
         raise ConfigError("no port had a queue: there is nothing to draw")
     links, pauses = result.columns("links"), result.columns("pauses")
-    with drawing(ax, size, 0.5, caption(result)) as axes:
+    with drawing(ax, size, 0.5, caption(result, tables=["link_bins", "pauses"])) as axes:
         from matplotlib.patches import Patch
 
         time = time_unit(float(bins.edges_us[-1]) * 1e6)
@@ -88,9 +89,12 @@ def _strip(axes: Axes, pauses: Any, rows: Any, colour: str, number: int, highest
     """Draw the pauses ``rows`` as strip ``number`` below the axis; whether there are any."""
     if not rows.any():
         return False
-    start, length = pauses["start_ps"][rows] / unit, (pauses["end_ps"] - pauses["start_ps"])[rows] / unit
+    held = IntervalSet(pauses["start_ps"][rows], pauses["end_ps"][rows])
     low = -(number + 1) * _STRIP * highest
     axes.broken_barh(
-        list(zip(start, length, strict=True)), (low, 0.7 * _STRIP * highest), facecolors=colour, linewidth=0
+        list(zip(held.start / unit, (held.end - held.start) / unit, strict=True)),
+        (low, 0.7 * _STRIP * highest),
+        facecolors=colour,
+        linewidth=0,
     )
     return True

@@ -72,7 +72,7 @@ def plot_timeline(
         raise ConfigError(f"rank {rank!r}; allowed: a number, or all")
     shown = find_iteration(result, iteration, job)
     if isinstance(rank, str):
-        with drawing(ax, size, 0.5, caption(result)) as axes:
+        with drawing(ax, size, 0.5, caption(result, tables=["operations"])) as axes:
             draw_rank_map(axes, shown)
         return axes
     return _plot_rank(shown, shown.last_rank if rank is None else rank, ax, size)
@@ -84,7 +84,7 @@ def _plot_rank(shown: Iteration, rank: int, ax: Axes | None, size: str) -> Axes:
     unit = time_unit(end)
     tracks = list(_lanes(table))
     height = 0.16 + 0.035 * sum(lane.height for lane in tracks)
-    with drawing(ax, size, height, caption(shown.result)) as axes:
+    with drawing(ax, size, height, caption(shown.result, tables=["operations"])) as axes:
         from matplotlib.patches import Patch
 
         handles: dict[str, Patch] = {}
@@ -93,18 +93,10 @@ def _plot_rank(shown: Iteration, rank: int, ax: Axes | None, size: str) -> Axes:
             _draw_lane(axes, lane, table, shown.number, top, unit.size)
             handles.setdefault(lane.kind, Patch(color=lane.colour, label=lane.kind))
             top += lane.height
-        is_compute = table["kind"] == "compute"
-        computes = IntervalSet(
-            np.maximum(table["start_ps"][is_compute], begin), np.minimum(table["end_ps"][is_compute], end)
-        )
-        for start, stop in gaps(computes, begin, end):
-            axes.axvspan(start / unit.size, stop / unit.size, color=EXPOSED, alpha=_SHADE, linewidth=0, zorder=0)
-        idle = (end - begin - computes.length) / unit.size
         if (table["iteration"] != shown.number).any():
             handles["other"] = Patch(color=INK, alpha=_FAINT, linewidth=0, label="faint: of another iteration")
-        shade = Patch(
-            color=EXPOSED, alpha=2 * _SHADE, linewidth=0, label=f"no compute under way: {_figure(idle)} {unit.name}"
-        )
+        idle = f"no compute under way: {_figure(_shade_gaps(axes, table, begin, end, unit.size))} {unit.name}"
+        shade = Patch(color=EXPOSED, alpha=2 * _SHADE, linewidth=0, label=idle)
         centres = np.cumsum([lane.height for lane in tracks]) - np.array([lane.height for lane in tracks]) / 2
         axes.set_yticks(centres, [_shortened(lane.name) for lane in tracks])
         axes.tick_params(axis="y", length=0)
@@ -118,6 +110,15 @@ def _plot_rank(shown: Iteration, rank: int, ax: Axes | None, size: str) -> Axes:
             f"exposed {_figure(exposed)} {unit.name} ({exposed / time if time else 0:.1%})",
         )
     return axes
+
+
+def _shade_gaps(axes: Axes, table: Columns, begin: int, end: int, unit: float) -> float:
+    """Shade the moments from ``begin`` to ``end`` in which nothing computes; gives their sum, in units."""
+    mine = table["kind"] == "compute"
+    computes = IntervalSet(np.maximum(table["start_ps"][mine], begin), np.minimum(table["end_ps"][mine], end))
+    for start, stop in gaps(computes, begin, end):
+        axes.axvspan(start / unit, stop / unit, color=EXPOSED, alpha=_SHADE, linewidth=0, zorder=0)
+    return (end - begin - computes.length) / unit
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.errors import ConfigError
-from astra_py.plots.caption import caption
+from astra_py.plots.caption import caption, cut_tables
 from astra_py.plots.figure import drawing, legend_above, side_bar, whole_numbers
 from astra_py.plots.platform import platform_of
 from astra_py.plots.style import AMOUNTS
@@ -68,7 +68,7 @@ def plot_traffic(result: Result, *, ax: Axes | None = None, size: str = "paper")
     if not matrix.any():
         raise ConfigError("no rank sends anything: there is nothing to draw")
     unit = byte_unit(float(matrix.max()))
-    with drawing(ax, size, 0.6, caption(result)) as axes:
+    with drawing(ax, size, 0.6, caption(result, tables=["pairs"])) as axes:
         from matplotlib.colors import LogNorm
 
         shown = np.ma.masked_equal(matrix / unit.size, 0)
@@ -79,7 +79,8 @@ def plot_traffic(result: Result, *, ax: Axes | None = None, size: str = "paper")
         if norm is None:
             image.set_clim(0, high)
         whole = byte_unit(float(matrix.sum()))
-        legend_above(axes, [], f"payload sent, {matrix.sum() / whole.size:,.1f} {whole.name} in all")
+        of_what = "by the pairs that are kept" if cut_tables(result, ["pairs"]) else "in all"
+        legend_above(axes, [], f"payload sent, {matrix.sum() / whole.size:,.1f} {whole.name} {of_what}")
         side_bar(axes, image, f"sent ({unit.name})")
         what = row if row in ("rank", "machine") else f"group of {row}"
         axes.set(xlabel=f"receiving {what}", ylabel=f"sending {what}")

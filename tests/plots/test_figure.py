@@ -17,6 +17,7 @@ from astra_py import plots
 from astra_py.errors import ConfigError
 from astra_py.plots import style
 from astra_py.plots.units import byte_unit, time_unit
+from astra_py.results.result import Result
 from plot_cases import flows_result, links_of, made_up, many_ranks, result_of
 
 RESULT_PLOTS: dict[str, Callable[..., Any]] = {
@@ -101,6 +102,16 @@ def test_a_caption_says_that_a_run_was_stopped() -> None:
         "made_up.toml, ring of 4 ranks, engine packet, seed 7, digest 0123456789ab, a part of the run, which ended by "
         "time limit"
     )
+
+
+def test_a_caption_says_what_a_table_keeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = {"pairs": "100 of 1,000 rows (evenly spaced rows)", "messages": "1 of 2 rows"}
+    monkeypatch.setattr(Result, "cut", kept, raising=False)
+    axes = plots.plot_traffic(result_of("packet"))
+    said = axes.figure.get_supxlabel().replace("\n", " ")
+    assert said.endswith(f"digest {result_of('packet').digest[:12]}, pairs: {kept['pairs']}")
+    assert axes.figure.legends[0].get_title().get_text().endswith("by the pairs that are kept")
+    assert "rows" not in plots.plot_timeline(result_of("packet")).figure.get_supxlabel()
 
 
 def test_a_caption_of_several_runs_lists_what_differs() -> None:
