@@ -64,6 +64,7 @@ def run(
     from astra_py.results.flow_report import flow_rows
     from astra_py.results.rows import collective_rows, iteration_rows, phase_rows, run_row
     from astra_py.results.store import require_free, reserved
+    from astra_py.results.tables_on_disk import require_writable
 
     # a path would take nothing for the current folder
     if out_text == "":
@@ -75,6 +76,7 @@ def run(
         raise ConfigError("--overwrite: there is no --out whose content it would allow to replace")
     if out is not None:
         require_free(out, job.digest, overwrite=is_overwritten)
+        require_writable(job.scenario.results.format)
     warnings = job.warnings
     if warnings and is_strict:
         raise ConfigError("--strict: " + "; ".join(warnings))
