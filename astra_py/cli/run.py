@@ -94,7 +94,11 @@ def run(
             _keep(error, out, save)
             raise
         if save is not None:
-            save(result)
+            try:
+                save(result)
+            except KeyboardInterrupt as interrupt:
+                interrupt.add_note(f"the run is over, and its results are not written to {out}")
+                raise
     slowdowns = job_slowdowns(job, result) if is_alone else []
     if as_json:
         rows = {
@@ -121,6 +125,8 @@ def _keep(error: BaseException, out: Path | None, save: Callable[[Result], bool]
 
     partial: Result | None = getattr(error, "partial", None)
     if partial is None:
+        if isinstance(error, KeyboardInterrupt):
+            error.add_note("nothing was simulated yet, and nothing is kept")
         return
     how = how_far(partial.manifest["run"])
     if save is None:
