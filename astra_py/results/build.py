@@ -68,14 +68,15 @@ def build_result(record: RunRecord, manifest: Mapping[str, Any]) -> Result:
     ------
     DeadlockError, SimulationError : the run did not come to its end.
     CheckError : what happened is not what was declared.
+    KeyboardInterrupt : the user has not waited for the checks.
         The error's ``partial`` is the result of :func:`partial_result`.
     """
     try:
         require_completed(record)
         checks = run_checks(record)
         require_passed(checks)
-    except SimulationError as error:
-        error.partial = partial_result(record, manifest, error)
+    except (SimulationError, KeyboardInterrupt) as error:
+        error.partial = partial_result(record, manifest, error)  # type: ignore[union-attr]  # of a KeyboardInterrupt
         raise
     ended = {"exit_reason": str(ExitReason.COMPLETED), "time_ps": record.end_ps}
     return Result(lambda table: _BUILDERS[table](record), checks, _manifest(record, manifest, ended), _volume(record))

@@ -99,9 +99,11 @@ def partial_checks(record: RunRecord) -> tuple[Check, ...]:
 def how_it_ended(record: RunRecord, error: BaseException) -> dict[str, str | int]:
     """What the manifest says of a stop: the reason in a word and in a line, and how far the run came."""
     columns = record.columns
-    is_whole = columns.exit_reason == ExitReason.COMPLETED
+    reason = columns.exit_reason
+    if reason == ExitReason.COMPLETED:
+        reason = ExitReason.INTERRUPTED if isinstance(error, KeyboardInterrupt) else ExitReason.CHECK
     return {
-        "exit_reason": str(ExitReason.CHECK if is_whole else columns.exit_reason),
+        "exit_reason": str(reason),
         "exit_message": str(error).splitlines()[0] if str(error) else type(error).__name__,
         "time_ps": int(columns.end_ps),
     }

@@ -38,7 +38,8 @@ GiveControls(py::dict& columns, const std::vector<ControlRecord>& records)
     columns["control_notifications"] =
         Column<int64_t>(records, [](Record r) { return r.notifications; });
     columns["control_decreases"] = Column<int64_t>(records, [](Record r) { return r.decreases; });
-    columns["control_line_rate_bps"] = Column<int64_t>(records, [](Record r) { return r.lineRate; });
+    columns["control_line_rate_bps"] =
+        Column<int64_t>(records, [](Record r) { return r.lineRate; });
     columns["control_rate_bps"] = Column<int64_t>(records, [](Record r) { return r.rate; });
     columns["control_least_rate_bps"] =
         Column<int64_t>(records, [](Record r) { return r.leastRate; });

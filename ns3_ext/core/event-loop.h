@@ -139,7 +139,8 @@ class EventLoop
     }
 
     /**
-     * Call a handler once, between events: when all of an instant has happened, and more is to come.
+     * Call a handler once, between events: when all of an instant has happened, and more is to
+     * come.
      *
      * It is no event: it is not counted, keeps no run going, and does not come where nothing is
      * later. The handler may ask to be called again.

@@ -487,11 +487,10 @@ PacketWorld::Count(RunOutcome& outcome) const
     outcome.counters["events"] = static_cast<int64_t>(loop.EventCount());
     // Timers that will find nothing due, acknowledgements of what was known already, and whatever a
     // user added may outlive the schedule.
-    outcome.counters["events_left"] =
-        static_cast<int64_t>(loop.Pending() - m_simulator->PendingNs3Events() -
-                             m_transport->ArmedTimers() - m_transport->AcksOnTheirWay() -
-                             m_fabric->PauseTimers() - m_fabric->ReleaseEvents() -
-                             m_fabric->PortEvents() - hostEvents);
+    outcome.counters["events_left"] = static_cast<int64_t>(
+        loop.Pending() - m_simulator->PendingNs3Events() - m_transport->ArmedTimers() -
+        m_transport->AcksOnTheirWay() - m_fabric->PauseTimers() - m_fabric->ReleaseEvents() -
+        m_fabric->PortEvents() - hostEvents);
     outcome.counters["most_pending_events"] = static_cast<int64_t>(m_mostPendingEvents);
     outcome.counters["frames_in_flight"] = static_cast<int64_t>(m_fabric->FramesInFlight());
     outcome.counters["packets"] = total.dataPackets;

@@ -93,7 +93,7 @@ struct RunOutcome
     std::vector<int64_t> nodeBufferBytes;
     std::vector<int64_t> nodeMaxBufferBytes;
     std::vector<PauseEpisode> pauses;
-    std::vector<ControlRecord> controls; ///< Of flows that a congestion control held back.
+    std::vector<ControlRecord> controls;       ///< Of flows that a congestion control held back.
     std::vector<ChannelId> deadlockedChannels; ///< Paused for ever, each waiting for another.
     std::vector<int64_t> rankSentPayloadBytes;
     std::vector<int64_t> rankReceivedPayloadBytes;

@@ -96,7 +96,7 @@ struct ChannelCounters
     int64_t pfcFrames{0};               ///< Of its frames, those that pause or resume.
     int64_t pauses{0};                  ///< Times that the far end made a priority pause.
     TimePs busy{0};
-    TimePs paused{0}; ///< Sum over priorities, of pauses that are over.
+    TimePs paused{0};           ///< Sum over priorities, of pauses that are over.
     ByteCount maxQueueBytes{0}; ///< Of a port, since a sampler looked: see Port::MaxQueueBytes.
 };
 

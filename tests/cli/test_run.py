@@ -174,3 +174,38 @@ def test_two_runs_at_once_in_one_folder_are_refused(
     assert run(capsys, job, "limits.max_time=1us", "--out", out)[0] == 3
     assert run(capsys, job, "--out", out)[0] == 0
     assert not any(path.name.startswith(".") for path in out.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("where", "note"),
+    [
+        ("astra_py.api.Run.require_sound", "nothing was simulated yet, and nothing is kept"),
+        ("astra_py.results.build.run_checks", "partial results, of what had happened by then: "),
+        ("astra_py.results.store.write_table", "the run is over, and its results are not written to "),
+    ],
+)
+def test_ctrl_c_says_what_was_kept(
+    capsys: pytest.CaptureFixture[str],
+    job: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    where: str,
+    note: str,
+) -> None:
+    calls = []
+
+    def interrupt(*arguments: object) -> None:
+        # the first time: what is kept afterwards is to be written
+        if not calls:
+            calls.append(arguments)
+            raise KeyboardInterrupt
+        write(*arguments)  # type: ignore[arg-type]
+
+    from astra_py.results.store import write_table as write
+
+    monkeypatch.setattr(where, interrupt)
+    code, out, err = run(capsys, job, "--out", tmp_path / "out")
+    assert (code, out) == (130, "")
+    assert err.startswith("interrupted")
+    assert note in err
+    assert (tmp_path / "out").exists() == ("partial results" in note)

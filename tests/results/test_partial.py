@@ -144,3 +144,15 @@ def test_moments_that_never_came_are_empty(job: Path) -> None:
     assert never.any()
     assert part.messages.delivered_us[never].isna().all()
     assert np.isfinite(part.messages.posted_us).all()
+
+
+def test_who_does_not_wait_for_the_checks_has_the_tables(job: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(record: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("astra_py.results.build.run_checks", interrupt)
+    with pytest.raises(KeyboardInterrupt) as raised:
+        ap.load(job).run()
+    run = raised.value.partial.manifest["run"]  # type: ignore[attr-defined]
+    assert (run["exit_reason"], run["exit_message"]) == ("interrupted", "KeyboardInterrupt")
+    assert run["operations_done"] == run["operations"]
