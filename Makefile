@@ -6,7 +6,7 @@
 # make full    all tests, the slow ones and those with ns-3's      make stubs   type stubs of the extension
 #              Python bindings too (compiles for minutes)          make clean   remove what these made, results excepted
 # make sanitize   the tests that reach C++, under sanitizers       make wheel   the package as a wheel, in dist/
-# make docs    the documentation, in docs/_build/html
+# make docs    the documentation, in docs/_build/html                  make benchmarks   the fixed set, and its page; an hour
 # make test-container   builds the container's image and runs jobs in it; minutes, and skipped where a tool lacks
 #
 # Each sets up the environment it needs; PYTHON=python3.12 chooses the interpreter for a new one.
@@ -19,7 +19,7 @@ full := .venv-full/bin
 sanitized = LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 .venv-sanitize/bin/python
 
-.PHONY: run test full interop lint types sanitize format stubs wheel docs test-container clean lean
+.PHONY: run test full interop lint types sanitize format stubs wheel docs benchmarks test-container clean lean
 .SILENT:
 
 run: lean
@@ -61,6 +61,9 @@ stubs: lean
 
 docs: lean
 	$(bin)/python -m sphinx --quiet --fail-on-warning --keep-going --nitpicky --fresh-env -d build/docs docs docs/_build/html
+
+benchmarks: lean
+	$(bin)/python benchmarks/run.py --all
 
 wheel: lean
 	$(bin)/python tools/build_wheel.py dist

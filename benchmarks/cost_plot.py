@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from astra_py.plots.style import SERIES
 from measure import Measured
 from rows import ROWS, Figure, Series
-
-from astra_py.plots.style import SERIES
 
 __all__ = ["draw_cost"]
 
@@ -37,9 +36,11 @@ def draw_cost(results: Mapping[str, Measured], path: Path) -> None:
             seconds, rates = axes[0][column], axes[1][column]
             for number, series in enumerate(group):
                 _draw_line(seconds, rates, series, results, SERIES[number + 3 * column])
-            seconds.set(xscale="log", yscale="log", ylabel="CPU s")
-            rates.set(xscale="log", xlabel=label, ylabel="M packet-hops a CPU s", ylim=(0, None))
-            seconds.legend(frameon=False)
+            seconds.set(ylabel="CPU s")
+            rates.set(xlabel=label, ylabel="M packet-hops a CPU s", ylim=(0, None))
+            if seconds.lines:
+                seconds.set(xscale="log", yscale="log")
+                seconds.legend(frameon=False)
             for ax in (seconds, rates):
                 ax.spines[["top", "right"]].set_visible(False)
                 ax.xaxis.set_major_formatter("{x:g}")
@@ -48,13 +49,17 @@ def draw_cost(results: Mapping[str, Measured], path: Path) -> None:
 
 
 def _draw_line(seconds: Any, rates: Any, series: Series, results: Mapping[str, Measured], colour: str) -> None:
-    points = sorted(
-        ((row.place, row, results[row.name]) for row in ROWS if row.series is series and row.name in results),
-        key=lambda point: point[0],
-    )
-    by = 2**20 if series is Series.BYTES else 1
-    places = [place / by for place, _, _ in points]
-    style = {"color": colour, "marker": "o", "markersize": 3, "linewidth": 1.2}
-    seconds.plot(places, [measured.net_cpu_s for _, _, measured in points], label=str(series), **style)
-    hops = [(measured.figure(Figure.HOPS_PER_S, row) or 0) / 1e6 for _, row, measured in points]
-    rates.plot(places, hops, **style)
+    unit = 2**20 if series is Series.BYTES else 1
+    points = []
+    for row in ROWS:
+        if row.series is series and row.name in results:
+            measured = results[row.name]
+            hops = measured.figure(Figure.HOPS_PER_S, row)
+            # None where noise is more than what the bytes cost
+            if hops is not None:
+                points.append((row.place / unit, measured.net_cpu_s, hops / 1e6))
+    if points:
+        places, cpu_s, rate = zip(*sorted(points), strict=True)
+        style = {"color": colour, "marker": "o", "markersize": 3, "linewidth": 1.2}
+        seconds.plot(places, cpu_s, label=str(series), **style)
+        rates.plot(places, rate, **style)

@@ -15,6 +15,7 @@ import run
 from astra_py import load
 from astra_py.api import one_collective
 from astra_py.config import load_scenario
+from cost_plot import draw_cost
 from measure import Measured
 from page import page
 from rows import ROWS, Bar, Figure, Row, named
@@ -93,11 +94,19 @@ def test_the_page_has_each_row_each_bar_and_each_peer() -> None:
     text = page({row.name: SOME for row in ROWS}, "a machine")
     for row in ROWS:
         assert f"| {row.name} | 0.200 |" in text
-    assert "| ring_8 | at least 20 times less CPU than ASTRA-sim ns-3 (goal 40) | 41.7 | yes, and the goal |" in text
+    assert "| ring_8 | at least 20 times less CPU than ASTRA-sim ns-3 (goal 40) | 41.8 | yes, and the goal |" in text
     assert "| all_to_all_128 | ASTRA-sim ns-3 | 10.20 | 0.200 | 51.0 |" in text
     assert "100.000 us alone and 100.000 us beside one background flow" in text
     worse = page({"ring_8": replace(SOME, events=2_000_000)}, "a machine")
     assert "0 of 1 rows of RoCE packets; above it ring_8 2.50." in worse
+
+
+@pytest.mark.parametrize("names", [[], ["ring_8_ranks"], [row.name for row in ROWS]], ids=["none", "one", "all"])
+def test_what_was_measured_is_drawn(names: list[str], tmp_path: Path) -> None:
+    results = dict.fromkeys(names, SOME)
+    draw_cost(results, tmp_path / "cost.svg")
+    draw_cost(results, tmp_path / "again.svg")
+    assert (tmp_path / "cost.svg").read_bytes() == (tmp_path / "again.svg").read_bytes()
 
 
 def test_the_page_is_that_of_the_figures_beside_it() -> None:
