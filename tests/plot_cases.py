@@ -53,7 +53,7 @@ def made_up(tables: dict[str, dict[str, Any]], platform: dict[str, Any], **run: 
         "seed": 7,
         "scenario": scenario.resolved(),
         "platform": {"name": built.name, "ranks": built.ranks},
-        "run": {"time_ps": 10**9} | run,
+        "run": {"exit_reason": "completed", "time_ps": 10**9} | run,
         "counters": {},
     }
 

@@ -45,7 +45,7 @@ def caption(*results: Result, tables: Sequence[str] = ()) -> str:
 
 def cut_tables(result: Result, tables: Sequence[str]) -> list[str]:
     """A text for each of ``tables`` that keeps a part of its rows only: how many, and which."""
-    cut: Mapping[str, object] = getattr(result, "cut", {})
+    cut = result.cut
     return [f"{table}: {cut[table]}" for table in tables if table in cut]
 
 

@@ -95,8 +95,7 @@ def _times(result: Result) -> tuple[str, dict[str, NDArray[np.float64]]]:
 
 def _plot_slowdown(result: Result, ax: Axes | None, size: str) -> Axes:
     flows = result.columns("flows")
-    # of a table without rows, columns may be of any type
-    done = np.isfinite(flows["slowdown"].astype(float))
+    done = np.isfinite(flows["slowdown"])
     if not done.any():
         raise ConfigError(
             "the run has no flows with a slowdown; allowed: of runs whose workload or background is lists of flows, "

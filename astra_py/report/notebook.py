@@ -13,6 +13,7 @@ from astra_py.report.headline import headline
 from astra_py.report.html import facts_html, table_html
 from astra_py.report.scenario import settings
 from astra_py.report.tables import Table, table_of
+from astra_py.results.result import how_far
 from astra_py.results.text import figure
 from astra_py.units import format_rate, format_time
 
@@ -77,6 +78,8 @@ def result_html(result: Result) -> str:
         "time": f"{figure(manifest['run']['time_ps'] / 1e6)} us",
         "checks": f"{sum(check.passed for check in result.checks)} of {len(result.checks)} passed",
         "headline": head.sentence if head else "No communication is exposed.",
+        **({"a part of a run": how_far(manifest["run"])} if result.is_partial else {}),
+        **{f"table {table}": str(cut) for table, cut in result.cut.items()},
     }
     iterations = result.iterations[["iteration", "rank", "time_us", "compute_us", "exposed_us", "exposed_percent"]]
     wanted = ["name", "kind", "iteration", "size_bytes", "time_us", "exposed_us", "busbw_GBps", "bottleneck"]

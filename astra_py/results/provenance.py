@@ -6,8 +6,6 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from astra_py.engines.base import ExitReason
-
 if TYPE_CHECKING:
     from astra_py.results.result import Result
 
@@ -20,14 +18,13 @@ def provenance(result: Result) -> dict[str, str]:
     All are texts; the keys are scenario, platform, engine, seed, digest and note.
     """
     manifest = result.manifest
+    reason = str(manifest["run"]["exit_reason"]).replace("_", " ")
     ranks = int(manifest["platform"]["ranks"])
-    reason = str(manifest["run"].get("exit_reason", ExitReason.COMPLETED))
-    is_part = reason != ExitReason.COMPLETED
     return {
         "scenario": PurePath(manifest.get("title", "")).name,
         "platform": f"{manifest['platform']['name']} of {ranks:,} rank{'' if ranks == 1 else 's'}",
         "engine": str(manifest["engine"]),
         "seed": str(manifest["seed"]),
         "digest": result.digest,
-        "note": f"a part of the run, which ended by {reason.replace('_', ' ')}" if is_part else "",
+        "note": f"a part of the run, which ended by {reason}" if result.is_partial else "",
     }

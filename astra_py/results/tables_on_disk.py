@@ -92,7 +92,11 @@ def read_table(table: str, folder: Path, rows: int) -> Columns:
         raise ConfigError(f"{path}: not the table {table}: {error}") from error
     if len(frame) != rows or list(frame.columns) != [column.name for column in columns]:
         raise ConfigError(f"{path}: not the table of {rows} rows that the manifest names")
-    return {column.name: frame[column.name].to_numpy() for column in columns}
+    # of a CSV file without a row, no float was converted
+    return {
+        column.name: frame[column.name].to_numpy(dtype="float64" if column.dtype == "float64" else None)
+        for column in columns
+    }
 
 
 def _read_csv(path: Path, table: str) -> pd.DataFrame:

@@ -19,8 +19,10 @@ import numpy as np
 
 from astra_py.errors import ConfigError
 from astra_py.results.intervals import IntervalSet
+from astra_py.results.result import how_far
 from astra_py.results.trace_events import Tracks, slice_text
 from astra_py.results.trace_lanes import gaps, lanes
+from astra_py.results.trace_links import MOST_VALUES, link_events, shown_channels
 from astra_py.results.trace_messages import MOST_ARROWS, MOST_MESSAGES, message_events
 
 if TYPE_CHECKING:
@@ -32,7 +34,9 @@ __all__ = ["WrittenTrace", "write_trace"]
 #: Tracks of a rank, in the order in which they are shown.
 _KINDS = {"compute": "compute", "collective": "collectives", "memory": "memory"}
 _EXPOSED = "exposed communication"
-_RUN = "run"
+_RUN, _LINKS = "run", "links"
+#: Tables that a timeline is drawn from, and that may have been cut.
+_DRAWN = ("operations", "messages", "link_bins")
 _OF_A_COLLECTIVE = (
     *("collective", "kind", "algorithm", "iteration", "ranks", "size_bytes", "busbw_GBps", "exposed_us"),
     *("bottleneck", "bottleneck_percent", "bottleneck_at"),
@@ -114,17 +118,23 @@ def _metadata(result: Result, left_out: tuple[str, ...]) -> dict[str, Any]:
         "digest": result.digest,
         "versions": manifest["versions"],
         "time_ps": manifest["run"]["time_ps"],
+        "stopped": how_far(manifest["run"]) if result.is_partial else "",
         "left_out": list(left_out),
     }
 
 
 def _left_out(result: Result) -> tuple[str, ...]:
     count = len(result.columns("messages")["message"])
-    lines = []
+    cut = result.cut
+    lines = [f"{table}: the results have {cut[table]}" for table in _DRAWN if table in cut]
     if count > MOST_MESSAGES:
         lines.append(f"messages: the {MOST_MESSAGES:,} of {count:,} that take longest to be delivered are drawn")
     if count > MOST_ARROWS:
         lines.append(f"arrows: the {MOST_ARROWS:,} of {count:,} messages that take longest have one")
+    links = len(np.unique(result.columns("link_bins")["channel"]))
+    shown = len(shown_channels(result, MOST_VALUES))
+    if links > shown:
+        lines.append(f"links: the {shown:,} of {links:,} directions of links that are busiest have counters")
     return tuple(lines)
 
 
@@ -149,6 +159,8 @@ def _events(result: Result) -> Iterator[str]:
     yield from named(_run(result, tracks))
     yield from named(_operations(result, tracks))
     yield from named(message_events(result, tracks, pid_of_rank))
+    if len(result.columns("link_bins")["channel"]):
+        yield from named(link_events(result, tracks.process(_LINKS)))
 
 
 def _run(result: Result, tracks: Tracks) -> Iterator[str]:

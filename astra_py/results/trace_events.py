@@ -2,8 +2,8 @@
 """Events of a timeline as text of the Chrome trace event format.
 
 The format is that of "Trace Event Format" (Google, 2016), of which Perfetto reads these phases: ``M`` names processes
-and threads, ``X`` is a slice, ``s`` and ``f`` are the ends of an arrow. Moments are in microseconds; they are written
-from whole picoseconds in decimal digits, so that none is rounded.
+and threads, ``X`` is a slice, ``s`` and ``f`` are the ends of an arrow, ``C`` is a counter's new value. Moments are in
+microseconds; they are written from whole picoseconds in decimal digits, so that none is rounded.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-__all__ = ["Tracks", "arrow", "microseconds", "slice_text"]
+__all__ = ["Tracks", "arrow", "counter_text", "microseconds", "slice_text"]
 
 _PS_PER_US = 10**6
 
@@ -42,6 +42,13 @@ def arrow(pids: tuple[int, int], tids: tuple[int, int], times_ps: tuple[int, int
             f'{{"ph":{phase},"id":{number},"pid":{pid},"tid":{tid},"ts":{microseconds(time)},"name":"message",'
             f'"cat":"message"}}'
         )
+
+
+def counter_text(pid: int, time_ps: int, name: str, value: float) -> str:
+    """A counter of a process has a value from a moment on."""
+    return (
+        f'{{"ph":"C","pid":{pid},"ts":{microseconds(time_ps)},"name":{_text(name)},"args":{{"value":{_text(value)}}}}}'
+    )
 
 
 class Tracks:

@@ -11,11 +11,9 @@ from matplotlib.collections import PolyCollection
 
 from astra_py.errors import ConfigError
 from astra_py.plots import plot_links, plot_queues
-from astra_py.results.columns import TABLES
 from astra_py.results.result import Result
 from plot_cases import links_of, made_up, many_ranks, result_of
 
-pytestmark = pytest.mark.skipif("link_bins" not in TABLES, reason="no result has the table link_bins")
 KEYS = {"kind": "leaf_spine", "ranks": 4, "ranks_per_leaf": 2}
 BINS = 5
 

@@ -35,6 +35,9 @@ def test_tables_come_back_as_they_were(result: ap.Result, tmp_path: Path, form: 
     again = ap.read_result(tmp_path)
     for name in TABLES:
         pd.testing.assert_frame_equal(again.table(name), result.table(name), check_exact=True)
+        # also those of a table without rows
+        for column in TABLES[name]:
+            assert column.dtype == "str" or again.columns(name)[column.name].dtype == column.dtype, (name, column.name)
 
 
 def test_files_of_another_format_go_when_results_are_written_anew(result: ap.Result, tmp_path: Path) -> None:

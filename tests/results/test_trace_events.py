@@ -11,7 +11,7 @@ import pytest
 
 import astra_py as ap
 from astra_py.errors import ConfigError
-from astra_py.results import Result, trace_messages, write_trace
+from astra_py.results import Result, trace_links, trace_messages, write_trace
 from astra_py.results.trace_events import microseconds, slice_text
 from perfetto_cases import Timeline, read_timeline
 
@@ -106,6 +106,55 @@ def test_what_does_not_fit_is_left_out_and_said(
     assert timeline.metadata["left_out"] == list(written.left_out)
     assert written.left_out[0].startswith(f"messages: the 20 of {len(table):,} ")
     assert len(written.left_out) == 2
+
+
+def values_at(values: list[tuple[int, float]], moments: np.ndarray) -> np.ndarray:
+    """What a counter says at moments: the last value from before or then."""
+    times, found = (np.array(each) for each in zip(*values, strict=True))
+    return found[np.searchsorted(times, moments, side="right") - 1]
+
+
+def test_each_link_has_counters_of_its_bins(result: Result, timeline: Timeline) -> None:
+    bins, links = result.link_bins, result.links.set_index("channel")
+    assert len(timeline.counters) == 2 * bins["channel"].nunique() > 0
+    # what is still on its way when the last operation ends is in the last bin, too
+    end_ps = round((bins["start_us"] + bins["time_us"]).max() * 1e6)
+    for channel, mine in bins.groupby("channel"):
+        link = f"{links['from'][channel]} to {links['to'][channel]}, channel {channel}"
+        starts = np.round(mine["start_us"].to_numpy() * 1e6).astype(np.int64)
+        for counter, column in (("utilisation (%)", "utilisation_percent"), ("longest queue (B)", "max_queue_bytes")):
+            values = timeline.counters["links", f"{link}: {counter}"]
+            np.testing.assert_allclose(values_at(values, starts), mine[column], atol=5e-4)
+            assert values[-1] == (end_ps, 0) or (values[-1][1] == 0 and values[-1][0] in starts)
+
+
+def test_of_many_links_the_busiest_have_counters(
+    result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from astra_py.results import trace
+
+    for module in (trace, trace_links):
+        monkeypatch.setattr(module, "MOST_VALUES", 3 * 2 * (int(result.link_bins["bin"].max()) + 2))
+    written = write_trace(result, tmp_path / "few.json")
+    names = {name.split(":")[0] for _, name in read_timeline(written.path).counters}
+    busiest = result.links.sort_values("line_bytes", ascending=False, kind="stable").head(3)
+    assert {name.split(", channel ")[0] for name in names} == set(busiest["from"] + " to " + busiest["to"])
+    (line,) = written.left_out
+    assert line.startswith(f"links: the 3 of {result.link_bins['channel'].nunique()} ")
+
+
+def test_a_run_without_bins_has_no_counters(tmp_path: Path) -> None:
+    result = ap.load(JOB, "platform.nodes=1", "platform.ranks=8", "engine=analytic").run()
+    assert not read_timeline(write_trace(result, tmp_path / "run.json").path).counters
+
+
+def test_tables_that_were_cut_are_named(tmp_path: Path) -> None:
+    result = ap.load(JOB, "platform.nodes=1", "platform.ranks=8", "results.max_rows=1000").run()
+    written = write_trace(result, tmp_path / "run.json")
+    assert result.cut
+    for table, cut in result.cut.items():
+        is_drawn = table in ("operations", "messages", "link_bins")
+        assert (f"{table}: the results have {cut}" in written.left_out) == is_drawn
 
 
 def test_the_same_result_gives_the_same_file(result: Result, tmp_path: Path) -> None:
