@@ -19,7 +19,7 @@ from astra_py.report.pictures import Picture, has_pictures, pictures_of, why_pic
 from astra_py.report.scenario import Setting, settings
 from astra_py.report.tables import Table, table_of, tables_of_result
 from astra_py.report.timeline import rank_timeline, ranks_timeline
-from astra_py.results.result import Result
+from astra_py.results.result import Result, how_far
 
 if TYPE_CHECKING:
     from astra_py.results.check import Check
@@ -186,9 +186,8 @@ def _times(result: Result) -> dict[str, float]:
 
 
 def _stopped(result: Result) -> str:
-    """How a run ended that did not come to its end; empty for one that did."""
-    reason = str(result.manifest["run"].get("exit_reason", "completed"))
-    return "" if reason == "completed" else reason.replace("_", " ")
+    """How a run ended that did not come to its end, and how far it came; empty for one that did."""
+    return how_far(result.manifest["run"]) if result.is_partial else ""
 
 
 def _summary(parts: list[_Part]) -> Table:

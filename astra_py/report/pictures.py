@@ -24,6 +24,8 @@ __all__ = ["Picture", "has_pictures", "pictures_of", "why_picture"]
 _OF_A_RESULT: tuple[tuple[str, Callable[..., Any], str], ...] = (
     ("Bus bandwidth", plots.plot_busbw, "Bus bandwidth of the collectives against their size"),
     ("Topology", plots.plot_topology, "The platform, its links coloured by their utilisation"),
+    ("Links over time", plots.plot_links, "Utilisation of each direction of each link over time, the busiest on top"),
+    ("Queues over time", plots.plot_queues, "Most bytes that waited at the fullest ports over time"),
     ("Flows", plots.plot_flows, "Distribution of completion times of flows, or of messages where there are no flows"),
     ("Traffic", plots.plot_traffic, "Bytes that each rank, or each machine, sends to each other one"),
 )

@@ -109,6 +109,13 @@ _SHOWN = {
     "pauses": _Shown(
         "Pauses of PFC, the longest first", "channel paused by priority start_us end_us time_us", by="time_us", most=30
     ),
+    "congestion": _Shown(
+        "Flows that congestion control held back, the longest first",
+        "src dst queue_pair priority notifications decreases line_rate_Gbps least_rate_Gbps last_rate_Gbps "
+        "least_window_bytes last_window_bytes slow_us",
+        by="slow_us",
+        most=30,
+    ),
     "host_cores": _Shown(
         "Cores of hosts, the busiest first",
         "machine core utilisation_percent busy_us message_us segment_us packet_us copy_us works",
@@ -148,7 +155,19 @@ def _cell(value: Any, *, is_plain: bool) -> Cell:
 
 
 #: Numbers of things, which are names and no amounts.
-_NUMBERS = {"collective", "iteration", "rank", "channel", "src", "dst", "flow", "machine", "core", "priority"}
+_NUMBERS = {
+    "collective",
+    "iteration",
+    "rank",
+    "channel",
+    "src",
+    "dst",
+    "flow",
+    "machine",
+    "core",
+    "priority",
+    "queue_pair",
+}
 
 
 def table_of(
@@ -164,7 +183,7 @@ def table_of(
 
 def tables_of_result(result: Result) -> list[Table]:
     """The tables of a result that have rows."""
-    found = []
+    found, cut = [], result.cut
     for name, shown in _SHOWN.items():
         frame = result.table(name)
         if not len(frame):
@@ -172,9 +191,10 @@ def tables_of_result(result: Result) -> list[Table]:
         wanted = [column for column in shown.columns.split() if not _is_empty(frame, column)]
         if shown.by:
             frame = frame.sort_values(shown.by, ascending=False, kind="stable")
-        note = f"{shown.most:,} of {len(frame):,} rows; all are in {name}.csv" if len(frame) > shown.most else ""
+        notes = [f"{shown.most:,} of {len(frame):,} rows; the table {name} has all"] if len(frame) > shown.most else []
+        notes += [f"the table {name} itself has {cut[name]}"] if name in cut else []
         meanings = {column.name: column.meaning for column in TABLES[name]}
-        found.append(table_of(frame[wanted].head(shown.most), name, shown.title, note, meanings))
+        found.append(table_of(frame[wanted].head(shown.most), name, shown.title, "; ".join(notes), meanings))
     return found
 
 

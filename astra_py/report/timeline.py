@@ -139,7 +139,10 @@ def rank_timeline(result: Result) -> tuple[str, str]:
 
 
 def ranks_timeline(result: Result) -> tuple[str, str]:
-    """What each rank does in the last iteration, a bar a rank; of many ranks some, evenly apart; and what it shows."""
+    """What each rank does in the last iteration, a bar a rank; of many ranks some, evenly apart; and what it shows.
+
+    Ranks of which the table has no operations (``results.max_rows``) are not among them.
+    """
     ranks = int(result.manifest["platform"]["ranks"])
     if not len(result.columns("iterations")["rank"]) or ranks < 2:
         return "", ""
@@ -147,7 +150,8 @@ def ranks_timeline(result: Result) -> tuple[str, str]:
     table = result.columns("operations")
     rows, ends = _slices(result, begin, end)
     scale = _Scale(begin, end)
-    shown = np.unique(np.linspace(0, ranks - 1, min(ranks, _MOST_RANKS)).round().astype(int)).tolist()
+    there = np.unique(table["rank"])
+    shown = there[np.unique(np.linspace(0, len(there) - 1, _MOST_RANKS).round().astype(int))].tolist()
     height = _LANE * 0.75
     bottom = round(len(shown) * (height + 2)) + _GAP
     parts = list(scale.axis(bottom))

@@ -17,6 +17,7 @@ import astra_py as ap
 from astra_py.errors import ConfigError
 from astra_py.report import headline, write_report
 from astra_py.results import Result, write_trace
+from astra_py.results.result import how_far
 from html_cases import Page, read_page
 from perfetto_cases import read_timeline
 
@@ -157,7 +158,7 @@ def test_hostile_names_are_shown_as_they_are(result: Result, tmp_path: Path) -> 
 def test_a_part_of_a_run_is_marked(result: Result, tmp_path: Path) -> None:
     run = dict(result.manifest["run"]) | {"exit_reason": "time_limit"}
     page = read_page(write_report(changed(result, {"run": run}), tmp_path / "run.html").read_text())
-    assert "A part of a run: it was stopped (time limit) at 1,971.668 µs" in page.text
+    assert f"A part of a run: it was stopped ({how_far(run)}). What" in page.text
 
 
 def test_runs_side_by_side(result: Result, tmp_path: Path) -> None:
@@ -171,7 +172,7 @@ def test_runs_side_by_side(result: Result, tmp_path: Path) -> None:
     assert [text for level, text in page.headings if level == 2] == ["Side by side", "packets", "formulas", "Glossary"]
 
 
-def test_a_comparison(tmp_path: Path) -> None:
+def test_a_comparison(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     comparison = ap.compare(JOB, "platform.nodes=1", "platform.ranks=8", engines=["packet", "analytic"])
     page = read_page(write_report(comparison, tmp_path / "compared.html").read_text(encoding="utf-8"))
     assert comparison.verdict in page.text
@@ -179,7 +180,12 @@ def test_a_comparison(tmp_path: Path) -> None:
     assert numbers(page, "all-compared-iteration", "packet µs") == [round(each, 3) for each in times]
     assert {row[0] for row in page.tables["all-summary"][1:]} == {"packet", "analytic"}
     assert numbers(page, "all-why", "packet µs") == [round(each, 3) for each in comparison.why["packet_us"]]
-    assert "Where the time went" in [text for _, text in page.headings]
+    assert "Where the time of packet runs went" in [text for _, text in page.headings]
+    # with pictures, that one alone
+    monkeypatch.setattr("astra_py.report.pictures.find_spec", importlib.util.find_spec)
+    monkeypatch.setattr("astra_py.report.pictures._OF_A_RESULT", ())
+    drawn = write_report(comparison, tmp_path / "drawn.html").read_text(encoding="utf-8")
+    assert re.findall(r"<h3>([^<]+)</h3>\n<img", drawn) == ["Where the time went"]
     short = write_report(comparison, tmp_path / "short.html", has_why=False).read_text(encoding="utf-8")
     assert "all-why" not in read_page(short).tables
 
@@ -196,7 +202,8 @@ def test_where_it_cannot_be_written_nothing_is_left(result: Result, tmp_path: Pa
 
 def test_pictures_are_in_the_page_and_without_matplotlib_it_says_so(result: Result, text: str, tmp_path: Path) -> None:
     pictures = re.findall(r'<img src="data:image/svg\+xml;base64,([^"]+)" alt="([^"]+)">', text)
-    assert {"Bus bandwidth", "Topology", "Traffic"} <= set(re.findall(r"<h4>([^<]+)</h4>\n<img", text))
+    titles = set(re.findall(r"<h4>([^<]+)</h4>\n<img", text))
+    assert {"Bus bandwidth", "Topology", "Links over time", "Queues over time", "Traffic"} <= titles
     for data, _ in pictures:
         assert ElementTree.fromstring(base64.b64decode(data)).tag == "{http://www.w3.org/2000/svg}svg"
     assert "need matplotlib" not in text
