@@ -131,6 +131,7 @@ struct PortExtras
     std::optional<PriorityScheduler> scheduler;
     EcnMarker marker;
     ByteCount maxQueueBefore{0}; ///< Until a sampler last looked at the port.
+    ByteCount queueAtSample{0};  ///< Frame bytes that were there when it looked.
 };
 
 /**
@@ -210,9 +211,12 @@ struct Port
     /// The same since the last call; counts anew.
     ByteCount TakeMaxQueue(TimePs now)
     {
-        const ByteCount most = counters.maxQueueBytes;
-        extras->maxQueueBefore = std::max(extras->maxQueueBefore, most);
-        counters.maxQueueBytes = waitingBytes + (busyUntil > now ? sendingBytes : 0);
+        const ByteCount most = std::max(counters.maxQueueBytes, extras->queueAtSample);
+        extras->maxQueueBefore = MaxQueueBytes();
+        counters.maxQueueBytes = 0;
+        // What is sent without having waited, from a NIC or cut through, was in no queue.
+        const ByteCount depth = waitingBytes + (busyUntil > now ? sendingBytes : 0);
+        extras->queueAtSample = std::min(depth, extras->maxQueueBefore);
         return most;
     }
 

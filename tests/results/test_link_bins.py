@@ -71,8 +71,31 @@ def test_bins_have_the_bytes_that_frames_had_on_the_wire(bins: int, size: int, k
     assert all(check.passed for check in check_link_bins(record))
 
 
-def test_without_bins_the_run_is_the_same() -> None:
-    keys = {"transport.congestion_control": "dcqcn", "seed": "3"}
+#: Where a queue's record decides: timeouts are as long as the longest queue of the way takes.
+SAME = {
+    "marks": {"transport.congestion_control": "dcqcn", "seed": "3"},
+    "pauses": {"switch.buffer": "200kB", "switch.headroom": "20kB", "transport.congestion_control": "none"},
+    "losses": {"platform.link_loss": "0.02", "seed": "5"},
+    "selective repeat, cut through": {
+        "platform.link_loss": "0.05",
+        "switch.forwarding": "cut_through",
+        "transport.recovery": "selective_repeat",
+        "seed": "579",
+    },
+    "whole nanoseconds, cut through": {
+        "platform.link_loss": "0.05",
+        "switch.forwarding": "cut_through",
+        "transport.preset": "astra_ns3",
+        "transport.window": "none",
+        "seed": "579",
+    },
+    "least loaded": {"platform.routing": "least_loaded", "seed": "7"},
+    "TCP": {"transport.kind": "tcp", "seed": "2"},
+}
+
+
+@pytest.mark.parametrize("keys", SAME.values(), ids=SAME)
+def test_without_bins_the_run_is_the_same(keys: dict[str, str]) -> None:
     with_bins, without = (_run(**keys, **{"results.link_bins": bins}).run() for bins in ("64", "0"))
     for name in TABLES:
         if name != "link_bins":
