@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_ARROWS", "MOST_MESSAGES", "message_events", "shown_messages"]
 
-#: Messages that are drawn, and those of them that have arrows: at some 250 B a message and 200 B an arrow, 30 MB.
-MOST_MESSAGES = 80_000
-MOST_ARROWS = 40_000
+#: Messages that are drawn, and those of them that have arrows: at some 370 B a message and 200 B an arrow, 28 MB.
+MOST_MESSAGES = 60_000
+MOST_ARROWS = 30_000
 
 
 def shown_messages(result: Result, most: int) -> NDArray[np.int64]:
