@@ -28,6 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
+    (tmp_path / "docs" / "pictures" / "plots").mkdir(parents=True)  # where pages draw their pictures
     return tmp_path
 
 
@@ -75,7 +76,10 @@ def _take(capsys: pytest.CaptureFixture[str], words: list[str], code: int, block
     """Run one command of a page, or check it where its own tests run it or nothing can."""
     program, *arguments = words
     if program == "astra-py" and block.is_run:
-        _run(capsys, arguments, where, code)
+        arguments, output = (arguments[:-2], arguments[-1]) if ">" in arguments[:-1] else (arguments, None)
+        printed = _run(capsys, arguments, where, code)
+        if output is not None:
+            Path(output).write_text(printed, encoding="utf-8")
     elif program == "astra-py":
         _parse(arguments, where)
     elif program == "make":
