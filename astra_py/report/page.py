@@ -30,8 +30,12 @@ __all__ = ["write_report"]
 _MOST_RUNS = 6
 _LEGEND = {
     "compute": COMPUTE,
-    **{kind.replace("_", "-"): colour for kind, colour in COLLECTIVES.items() if kind != "all_to_all_v"},
-    "other communication": COMMUNICATION,
+    # two entries of one colour could not be told apart
+    **{
+        kind.replace("_", "-") + (", any other communication" if colour == COMMUNICATION else ""): colour
+        for kind, colour in COLLECTIVES.items()
+        if kind != "all_to_all_v"
+    },
     "memory": MEMORY,
     "exposed": EXPOSED,
 }
@@ -57,6 +61,7 @@ class _Part:
     headline: Headline | None
     times: Mapping[str, float]
     stopped: str
+    cut: tuple[str, ...]
     checks: tuple[Check, ...]
     settings: tuple[Setting, ...]
     figures: tuple[_Figure, ...]
@@ -165,6 +170,7 @@ def _part(anchor: str, label: str, result: Result, *, is_drawn: bool) -> _Part:
         headline=headline(result),
         times=_times(result),
         stopped=_stopped(result),
+        cut=tuple(f"{table}: {cut}" for table, cut in result.cut.items()),
         checks=result.checks,
         settings=tuple(settings(result.manifest["scenario"])),
         figures=tuple(figure for figure in figures if figure.svg),

@@ -191,8 +191,8 @@ def tables_of_result(result: Result) -> list[Table]:
         wanted = [column for column in shown.columns.split() if not _is_empty(frame, column)]
         if shown.by:
             frame = frame.sort_values(shown.by, ascending=False, kind="stable")
-        notes = [f"{shown.most:,} of {len(frame):,} rows; the table {name} has all"] if len(frame) > shown.most else []
-        notes += [f"the table {name} itself has {cut[name]}"] if name in cut else []
+        notes = [f"{shown.most:,} of {len(frame):,} rows of the table {name}"] if len(frame) > shown.most else []
+        notes += [f"the table keeps {cut[name]}"] if name in cut else []
         meanings = {column.name: column.meaning for column in TABLES[name]}
         found.append(table_of(frame[wanted].head(shown.most), name, shown.title, "; ".join(notes), meanings))
     return found

@@ -18,6 +18,7 @@ from astra_py.errors import ConfigError
 from astra_py.report import headline, write_report
 from astra_py.results import Result, write_trace
 from astra_py.results.result import how_far
+from astra_py.results.volume import Volume
 from html_cases import Page, read_page
 from perfetto_cases import read_timeline
 
@@ -188,6 +189,24 @@ def test_a_comparison(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.findall(r"<h3>([^<]+)</h3>\n<img", drawn) == ["Where the time went"]
     short = write_report(comparison, tmp_path / "short.html", has_why=False).read_text(encoding="utf-8")
     assert "all-why" not in read_page(short).tables
+
+
+def test_each_colour_of_the_legend_is_of_one_entry(text: str) -> None:
+    colours = re.findall(r'<i style="background:([^"]+)"></i>([^<]+)', text)
+    assert len({colour for colour, _ in colours}) == len(colours) > 5
+
+
+def test_what_was_cut_is_said(result: Result, tmp_path: Path) -> None:
+    volume = Volume(100, {"operations": 1120, "pairs": 128}, ends_last=5)
+    part = Result(result.columns, result.checks, result.manifest, volume)
+    page = read_page(write_report(part, tmp_path / "run.html").read_text(encoding="utf-8"))
+    assert set(part.cut) == {"operations", "pairs"}
+    for table, cut in part.cut.items():
+        assert f"{table}: {cut}" in page.text
+    assert f"30 of 100 rows of the table pairs; the table keeps {part.cut['pairs']}" in page.text
+    # of ranks that have no operations left there is no bar
+    assert "Iteration 1, 1 of 16 ranks, evenly apart" in page.text
+    assert "rank 5" in page.text
 
 
 def test_no_result_is_an_error(tmp_path: Path) -> None:
