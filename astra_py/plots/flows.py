@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from astra_py.errors import ConfigError
 from astra_py.plots.caption import caption
+from astra_py.plots.collective_kinds import kinds_of
 from astra_py.plots.figure import drawing, legend_above, plain_log
 from astra_py.plots.style import INK, SERIES, collective_colour
 from astra_py.plots.units import byte_unit, time_unit
@@ -84,9 +85,9 @@ def _times(result: Result) -> tuple[str, dict[str, NDArray[np.float64]]]:
         done = flows["time_ps"] >= 0
         names, times, what = flows["job"][done], flows["time_ps"][done], "flow"
     else:
-        messages, kinds = result.columns("messages"), result.columns("collectives")["kind"]
+        messages = result.columns("messages")
         done = (messages["posted_ps"] >= 0) & (messages["delivered_ps"] >= 0)
-        names = kinds[messages["collective"][done]]
+        names = kinds_of(result, messages["collective"][done])
         times, what = (messages["delivered_ps"] - messages["posted_ps"])[done], "message"
     if not len(times):
         raise ConfigError("the run has no flows and no messages that were delivered: there is nothing to draw")

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.errors import ConfigError, did_you_mean
+from astra_py.plots.collective_kinds import kinds_of
 from astra_py.results.intervals import IntervalSet
 
 if TYPE_CHECKING:
@@ -46,11 +47,10 @@ class Iteration:
     @cached_property
     def operations(self) -> Columns:
         """Columns of ``operations``: the job's that have started and ended, with ``collective_kind``; in its order."""
-        table, kinds = self.result.columns("operations"), self.result.columns("collectives")["kind"]
+        table = self.result.columns("operations")
         is_seen = (table["job"] == self.job) & (table["start_ps"] >= 0) & (table["end_ps"] >= table["start_ps"])
         seen = {name: column[is_seen] for name, column in table.items()}
-        # one more, at the end, for local work, whose collective is -1
-        return seen | {"collective_kind": np.append(kinds, "")[seen["collective"]]}
+        return seen | {"collective_kind": kinds_of(self.result, seen["collective"])}
 
     @cached_property
     def bounds(self) -> NDArray[np.int64]:
@@ -99,11 +99,12 @@ def find_iteration(result: Result, number: int | None, job: str | None) -> Itera
 
     Raises
     ------
-    ConfigError : the run has no iterations, or not this one, or no such job.
+    ConfigError : the run has no whole iterations, or not this one, or no such job.
     """
     table = result.columns("iterations")
     if not len(table["iteration"]):
-        raise ConfigError("the run has no iterations, as of flows alone: there is no timeline to draw")
+        why = "it was stopped in its first" if result.is_partial else "as of flows alone"
+        raise ConfigError(f"the run has no iterations, {why}: there is no timeline to draw")
     ends_ps = np.rint(table["start_us"] * 1e6).astype(np.int64) + table["time_ps"]
     jobs = [str(name) for name in dict.fromkeys(table["job"].tolist())]
     if job is None:

@@ -26,7 +26,7 @@ CAUSES = {
     "window": "the window of a sender: it waits for acknowledgements",
     "congestion": "congestion control: it slows a sender",
     "pause": "PFC: a sender is made to pause",
-    "latency": "latency: ways, switches, and steps that wait for one another",
+    "latency": "latency: ways, switches, steps that wait for one another or for ranks that come late",
 }
 
 

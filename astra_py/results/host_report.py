@@ -51,10 +51,13 @@ def bottlenecks_section(result: Result) -> list[str]:
             )
     if not rows:
         return []
-    return [
+    lines = [
         *grid([f"iteration {last}", "bound by", "at", "", "of its time"], rows, left=3),
         "what a collective's messages need longest, or what held its sender that was held longest",
     ]
+    if any(row[1] == "latency" for row in rows):
+        lines.append("latency is neither: ways, switches, steps that wait for one another or for ranks that come late")
+    return lines
 
 
 def hosts_section(result: Result) -> list[str]:

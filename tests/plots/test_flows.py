@@ -80,3 +80,17 @@ def test_what_cannot_be_drawn_is_said() -> None:
         plot_flows(result_of("packet"), of="rate")
     with pytest.raises(ConfigError, match="no flows and no messages"):
         plot_flows(made_up({}, {"kind": "single_switch", "ranks": 2}))
+
+
+def test_messages_of_collectives_that_did_not_end_are_unfinished() -> None:
+    result = made_up(
+        {
+            # of a stopped run: collective 1 did not end, 2 did
+            "collectives": {"collective": [0, 2], "kind": np.array(["all_reduce", "all_to_all"], dtype=object)},
+            "messages": {"collective": [0, 1, 2, 3], "delivered_ps": [10**6, 2 * 10**6, 3 * 10**6, -1]},
+        },
+        {"ranks": 2},
+        exit_reason="interrupted",
+    )
+    labels = [line.get_label() for line in plot_flows(result).lines]
+    assert labels == ["all_reduce: 1 message", "unfinished: 1 message", "all_to_all: 1 message"]

@@ -133,6 +133,28 @@ def test_flows_alone_have_no_timeline() -> None:
         plot_timeline(flows_result())
 
 
+def test_a_run_that_was_stopped_in_its_first_iteration_has_no_timeline() -> None:
+    with pytest.raises(ConfigError, match="no iterations, it was stopped in its first"):
+        plot_timeline(made_up({}, {"ranks": 2}, exit_reason="interrupted"))
+
+
+def test_parts_in_collectives_that_did_not_end_are_unfinished() -> None:
+    tables = {
+        "iterations": {"iteration": [0], "time_ps": [40], "job": np.array([""], dtype=object)},
+        # of a stopped run: collective 0 did not end everywhere, 1 did
+        "collectives": {"collective": [1], "kind": np.array(["all_reduce"], dtype=object)},
+        "operations": {
+            "job": np.array([""] * 3, dtype=object),
+            "kind": np.array(["compute", "collective", "collective"], dtype=object),
+            "collective": [-1, 0, 1],
+            "start_ps": [0, 10, 10],
+            "end_ps": [10, 30, 40],
+        },
+    }
+    result = made_up(tables, {"ranks": 2}, exit_reason="interrupted")
+    assert find_iteration(result, 0, "").operations["collective_kind"].tolist() == ["", "unfinished", "all_reduce"]
+
+
 def test_a_rank_without_work_has_nothing_to_draw() -> None:
     tables = {
         "iterations": {"job": np.array([""], dtype=object), "iteration": [0], "rank": [0], "time_ps": [10]},

@@ -11,6 +11,7 @@ import pytest
 
 from astra_py.api import load, one_collective
 from astra_py.config import load_scenario
+from astra_py.results.host_report import bottlenecks_section
 from astra_py.results.work import SharedWork, Work
 
 #: Seven senders at two other leaves fill rank 4's link; a victim crosses their way, and ends at rank 5, which is idle.
@@ -40,6 +41,13 @@ def test_an_incast_is_bound_by_its_receivers_link() -> None:
     row = bound("gather", 8_000_000)
     assert (row["bottleneck"], row["bottleneck_at"]) == ("link", "switch0 -> rank0")
     assert row["bottleneck_percent"] > 95
+
+
+@pytest.mark.parametrize(("size_bytes", "is_explained"), [(800, True), (8_000_000, False)])
+def test_the_report_says_what_latency_is_where_it_is_named(size_bytes: int, is_explained: bool) -> None:
+    scenario = load_scenario({"engine": "analytic", "platform": {"ranks": 8}})
+    lines = bottlenecks_section(one_collective(scenario, "all_to_all", size_bytes).run())
+    assert lines[-1].startswith("latency is neither: ") == is_explained
 
 
 @pytest.mark.parametrize("engine", ["packet", "flow", "analytic"])
