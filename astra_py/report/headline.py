@@ -30,6 +30,10 @@ CAUSES = {
 }
 
 
+#: Share of what bounds a collective above which that is its own doing.
+_MOSTLY = 0.8
+
+
 @dataclass(frozen=True)
 class Headline:
     """The most exposed collective of a run, as its row of the table ``collectives`` has it.
@@ -44,6 +48,8 @@ class Headline:
     cause : ``bottleneck``; empty where nothing bounds it.
     cause_percent, cause_at : ``bottleneck_percent`` and ``bottleneck_at``.
     busiest_link : what bounds it where that is a link, else the one that its payload needs longest.
+    own_percent : of its time, what its own payload needs of its most loaded link (``ideal_time_us``).
+    beside : other collectives that are under way in its time.
     """
 
     collective: int
@@ -58,6 +64,8 @@ class Headline:
     cause_percent: float
     cause_at: str
     busiest_link: str
+    own_percent: float
+    beside: int
 
     @property
     def sentence(self) -> str:
@@ -70,7 +78,13 @@ class Headline:
         if not self.cause:
             return f"{start}."
         at = f", {self.cause_at}," if self.cause_at else ""
-        return f"{start}, bound by {CAUSES[self.cause]}{at} for {figure(self.cause_percent, 1)} % of its time."
+        bound = f"{start}, bound by {CAUSES[self.cause]}{at} for {figure(self.cause_percent, 1)} % of its time."
+        if self.cause != "link" or self.beside == 0 or self.own_percent > _MOSTLY * self.cause_percent:
+            return bound
+        return (
+            f"{bound} It shares that link with {self.beside} other collectives that are under way meanwhile: its own "
+            f"payload needs {figure(self.own_percent, 1)} % of its time, the rest is waiting behind theirs."
+        )
 
 
 def headline(result: Result) -> Headline | None:
@@ -81,6 +95,9 @@ def headline(result: Result) -> Headline | None:
         return None
     row = int(np.argmax(exposed))
     cause, at = table["bottleneck"][row], table["bottleneck_at"][row]
+    start, end = table["start_us"], table["start_us"] + table["time_us"]
+    with np.errstate(invalid="ignore"):  # what never ended is under way with nobody
+        is_beside = (start < end[row]) & (end > start[row]) & (table["kind"] != FLOWS)
     return Headline(
         collective=int(table["collective"][row]),
         name=table["name"][row],
@@ -94,4 +111,6 @@ def headline(result: Result) -> Headline | None:
         cause_percent=float(table["bottleneck_percent"][row]),
         cause_at=at,
         busiest_link=at if cause == "link" else table["bottleneck_link"][row],
+        own_percent=float(100 * table["ideal_time_us"][row] / table["time_us"][row]),
+        beside=int(is_beside.sum()) - 1,
     )

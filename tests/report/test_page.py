@@ -67,6 +67,28 @@ def test_a_reader_learns_the_most_exposed_collective_its_link_and_the_cause(resu
     assert f"for {row['bottleneck_percent']:,.1f} % of its time" in page.text
 
 
+def test_a_link_that_others_fill_is_not_called_its_own_load(result: Result) -> None:
+    table = result.collectives
+    row = table.loc[table["exposed_us"].idxmax()]
+    end = row["start_us"] + row["time_us"]
+    beside = table[(table["start_us"] < end) & (table["start_us"] + table["time_us"] > row["start_us"])]
+    found = headline(result)
+    assert found is not None
+    assert found.beside == len(beside) - 1 > 0
+    assert found.own_percent == pytest.approx(100 * row["ideal_time_us"] / row["time_us"])
+    assert found.own_percent < row["bottleneck_percent"] / 2
+    shared = f"It shares that link with {found.beside} other collectives that are under way meanwhile"
+    assert shared in found.sentence
+    assert f"its own payload needs {found.own_percent:,.1f} % of its time" in found.sentence
+
+    apart = headline(changed(result, collectives={"start_us": np.arange(len(table)) * 1e9}))
+    assert apart is not None
+    assert (apart.beside, "shares" in apart.sentence) == (0, False)
+    own = headline(changed(result, collectives={"ideal_time_us": table["time_us"].to_numpy() * 0.95}))
+    assert own is not None
+    assert "shares" not in own.sentence
+
+
 def test_what_is_no_link_leaves_the_link_that_the_payload_needs_longest(result: Result) -> None:
     count = len(result.columns("collectives")["bottleneck"])
     waits = {"bottleneck": np.full(count, "window", object), "bottleneck_at": np.full(count, "rank3", object)}
