@@ -127,6 +127,9 @@ class Run(Preparation):
         super().__init__(scenario, alone=alone, routing_hook=routing_hook)
         self._started = time.process_time() if started is None else started
 
+    def _repr_html_(self) -> str:
+        return self.scenario._repr_html_()
+
     def estimate(self) -> Estimate:
         """Count what the run would do, and what that is likely to cost, without running it.
 

@@ -102,8 +102,9 @@ def how_it_ended(record: RunRecord, error: BaseException) -> dict[str, str | int
     reason = columns.exit_reason
     if reason == ExitReason.COMPLETED:
         reason = ExitReason.INTERRUPTED if isinstance(error, KeyboardInterrupt) else ExitReason.CHECK
+    unnamed = "the user stopped it" if isinstance(error, KeyboardInterrupt) else type(error).__name__
     return {
         "exit_reason": str(reason),
-        "exit_message": str(error).splitlines()[0] if str(error) else type(error).__name__,
+        "exit_message": str(error).splitlines()[0] if str(error) else unnamed,
         "time_ps": int(columns.end_ps),
     }

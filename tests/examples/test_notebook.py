@@ -51,6 +51,7 @@ def test_what_a_notebook_shows_is_valid_and_has_the_figures(monkeypatch: pytest.
         read_page(f"<section id='piece'>{each._repr_html_()}</section>", is_whole=False).text for each in pieces
     )
     assert "engineanalyticpacket" in scenario
+    assert run._repr_html_() == run.scenario._repr_html_()
     assert f"nvlink{result.manifest['platform']['links']['nvlink']}2.4Tbps" in platform
     assert f"messages{len(result.messages):,}" in schedule
     row = result.collectives.loc[result.collectives["exposed_us"].idxmax()]

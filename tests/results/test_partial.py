@@ -78,6 +78,8 @@ def test_what_ends_a_run_under_way_has_what_happened(
         run.run(progress=stop)
     part = raised.value.partial  # type: ignore[attr-defined]
     assert part.manifest["run"]["exit_reason"] == ("interrupted" if error is KeyboardInterrupt else "failed")
+    told = "the user stopped it" if error is KeyboardInterrupt else "the callback's own"
+    assert part.manifest["run"]["exit_message"] == told
     assert part.manifest["run"]["operations_done"] < part.manifest["run"]["operations"]
     assert len(part.operations)
     assert "partial: " in repr(part)
@@ -154,5 +156,5 @@ def test_who_does_not_wait_for_the_checks_has_the_tables(job: Path, monkeypatch:
     with pytest.raises(KeyboardInterrupt) as raised:
         ap.load(job).run()
     run = raised.value.partial.manifest["run"]  # type: ignore[attr-defined]
-    assert (run["exit_reason"], run["exit_message"]) == ("interrupted", "KeyboardInterrupt")
+    assert (run["exit_reason"], run["exit_message"]) == ("interrupted", "the user stopped it")
     assert run["operations_done"] == run["operations"]
