@@ -193,6 +193,8 @@ from pathlib import Path
 from point_cases import small_study
 from astra_py.batch.limits import Limits
 from astra_py.batch.local import LocalExecutor
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what runs behind it without
 if True:  # a script without a guard
     study = small_study(Path(sys.argv[1]), 4)
     print(*[point.digest for point in study.points], flush=True)
