@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The oracle between the NICs: clock, wires and ports, and the way of a frame through them, with pauses and losses.
 
-* An instant has four stages: releases of what has left, by egress port; last bytes, by channel, those of one channel as
-  they were sent; all that is timed, in order of scheduling; picks of free ports, by port.
+* An instant has five stages: releases of what has left, by egress port; last bytes, by channel, those of one channel as
+  they were sent; last bits of messages that leave, in order of their posts; all that is timed, in order of scheduling;
+  picks of free ports, by port.
 * A port whose last frame has left, this instant included, and that has nothing to pick starts at once what reaches it.
   It picks PAUSE and RESUME, then by priority, 7 first, or by the priorities' shares: its FIFO, then its NIC's packets.
   What is paused is not there.
@@ -26,7 +27,7 @@ from dataclasses import replace
 from reference_port import Channel, Frame, Node, Port
 from reference_switch import ACK_PRIORITY, LOSS, MARK, PFC_LINE, QUANTUM_BITS, Buffer, Shares, Switch, draw
 
-RELEASE, LAST_BYTE, TIMED, PICK = range(4)
+RELEASE, LAST_BYTE, LEFT, TIMED, PICK = range(5)
 
 
 class Fabric(ABC):
@@ -87,7 +88,7 @@ class Fabric(ABC):
     def wire_ps(self, number: int, line: int) -> int:
         rate = self.channels[number].rate_bps
         nearest = max((16 * line * 10**9 + rate) // (2 * rate), 1) * 1000
-        return nearest if self.is_ns_nearest else -(-8 * line * 10**12 // rate)
+        return nearest if self.is_ns_nearest else max(-(-8 * line * 10**12 // rate), 1)
 
     def depth(self, number: int, q: int) -> int:
         """Return the frame bytes of a priority that the port is sending and has waiting."""

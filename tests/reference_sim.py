@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from congestion.reference_dcqcn import ReferenceDcqcn
-from reference_fabric import Fabric
+from reference_fabric import LEFT, Fabric
 from reference_pace import Pace
 from reference_port import Channel, Frame, Node
 from reference_roce import ACKED, DELIVERED, OUT_OF_BAND, SENT, QueuePair, Transport
@@ -84,6 +84,7 @@ class Simulator(Fabric):
         self.timers: dict[QueuePair, set[int]] = defaultdict(set)  # the deadlines that are looked after
         self.timeouts = self.naks = self.repeats = 0
         self.posts: dict[tuple[int, int, int], int] = defaultdict(int)
+        self.order: dict[int, int] = {}  # of the posts of messages
         self.dependants: dict[tuple[int, int], list[int]] = defaultdict(list)
         self.waits = [len(op.deps) + 1 for op in ops]  # + 1: its owner's joining
         for i, op in enumerate(ops):
@@ -142,6 +143,7 @@ class Simulator(Fabric):
         peer = (op.owner, op.dst, op.priority)
         number = self.posts[peer]
         self.posts[peer] += 1
+        self.order[i] = len(self.order)
         flow = (*peer, number % self.t.qps_per_peer if self.t.qps_per_peer else number)
         if flow not in self.qps:
             key = ((op.dst - op.owner - 1) % self.ranks, flow[3])
@@ -207,7 +209,7 @@ class Simulator(Fabric):
         super().start(number, frame)
         if isinstance(frame, RoceFrame) and frame.is_first_end and frame.hop == 0:
             op = frame.qp.packets[frame.number].op
-            self.at(self.ports[number].end_ps, lambda: self.notify(op, SENT))
+            self.at(self.ports[number].end_ps, lambda: self.notify(op, SENT), LEFT, self.order[op])
 
     def set_timer(self, qp: QueuePair) -> None:
         """See to the queue pair at its deadline, if that is still its deadline then."""

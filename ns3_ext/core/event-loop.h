@@ -87,6 +87,12 @@ class EventLoop
         Schedule(time, EventQueue::MakeOrder(EventPhase::RELEASE, port), handler, port);
     }
 
+    /// The last bit of a message leaves its sender; once for each message.
+    void ScheduleLeft(TimePs time, uint32_t message, EventHandler& handler, uint64_t argument)
+    {
+        Schedule(time, EventQueue::MakeOrder(EventPhase::LEFT, message), handler, argument);
+    }
+
     /// Anything that keeps the order in which it was scheduled.
     void ScheduleTimer(TimePs time, EventHandler& handler, uint64_t argument)
     {

@@ -83,7 +83,7 @@ class EventQueue
     }
 
   private:
-    static constexpr unsigned PHASE_SHIFT = 62;
+    static constexpr unsigned PHASE_SHIFT = 61;
     static constexpr TimePs NOT_IN_USE = std::numeric_limits<TimePs>::max();
     static constexpr size_t MOST_IN_HEAP = 64;
     static constexpr size_t FEWEST_IN_WHEEL = 16;

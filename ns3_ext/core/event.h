@@ -29,15 +29,16 @@ enum class EventPhase : uint64_t
 {
     RELEASE = 0, ///< Frames that have left give back their room, by port.
     ARRIVAL = 1, ///< Last bytes of frames, by channel.
-    TIMER = 2,   ///< Timers and ordinary ns-3 events, in order of scheduling.
-    PICK = 3,    ///< Ports choose their next frame, by port.
+    LEFT = 2,    ///< Last bits of messages have left their senders, by message.
+    TIMER = 3,   ///< Timers and ordinary ns-3 events, in order of scheduling.
+    PICK = 4,    ///< Ports choose their next frame, by port.
 };
 
 /// A plain event: when, its place within the instant, and what happens to whom.
 struct Event
 {
     TimePs time;
-    uint64_t order; ///< Phase in the two upper bits, then channel, sequence or port.
+    uint64_t order; ///< Phase in the three upper bits, then channel, message, sequence or port.
     EventHandler* handler;
     uint64_t argument;
 

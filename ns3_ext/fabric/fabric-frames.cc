@@ -124,19 +124,20 @@ Fabric::Transmit(ChannelId channel, Port& port, Frame* frame, TimePs now)
         Settle(port);
     }
     const uint32_t lineBytes = port.LineBytes(*frame);
-    if (lineBytes != port.lastLineBytes)
+    port.isLastData = frame->IsData();
+    WireTime& wire = port.wireTime[port.isLastData ? 0 : 1];
+    if (lineBytes != wire.lineBytes)
     {
-        port.lastLineBytes = lineBytes;
-        port.lastSerialization = SerializationTime(lineBytes, port.rate, m_rounding);
+        wire = WireTime{lineBytes, FrameTime(port, lineBytes)};
     }
-    const TimePs end = now + port.lastSerialization;
+    const TimePs end = now + wire.time;
     port.busyUntil = end;
     port.sendingBytes = FrameBytes(*frame);
     port.sendingQueue = frame->priority;
     ChannelCounters& counters = port.counters;
     ++counters.frames;
     counters.lineBytes += lineBytes;
-    counters.busy += port.lastSerialization;
+    counters.busy += wire.time;
     if (frame->IsData())
     {
         ++counters.dataFrames;
@@ -200,7 +201,7 @@ Fabric::LeaveNode(ChannelId channel, Port& port, Frame& frame, TimePs now)
     {
         notes->telemetry[notes->hops++] = TelemetryHop{
             now,
-            port.counters.lineBytes - port.lastLineBytes,
+            port.counters.lineBytes - port.LastOnWire().lineBytes,
             port.waitingBytes,
             port.rate,
         };
@@ -220,7 +221,7 @@ Fabric::Fly(ChannelId channel, Port& port, Frame* frame, TimePs now)
     if (port.peerCutThrough != 0 && !EndsAtPeer(*frame, port))
     {
         const TimePs header = SerializationTime(port.peerCutThrough, port.rate, m_rounding);
-        if (header < port.lastSerialization)
+        if (header < port.LastOnWire().time)
         {
             m_loop->ScheduleArrival(now + header + port.delay + port.peerLatency,
                                     channel,

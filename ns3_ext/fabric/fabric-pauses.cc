@@ -153,7 +153,7 @@ Fabric::PauseActs(uint64_t argument)
         ++port.counters.pauses;
         pause.start = now;
         SetPausedMask(port);
-        Rearm(channel, port);
+        Replan(channel);
         if (port.isTraced)
         {
             port.device->NotifyPause(priority);

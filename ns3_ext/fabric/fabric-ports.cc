@@ -23,16 +23,6 @@ EntryKey(const TimedFrame& entry)
 } // namespace
 
 void
-Fabric::Advance(ChannelId id)
-{
-    const Port& port = m_ports[id];
-    if (port.isPickPending || !port.coming.IsEmpty())
-    {
-        CatchUp(id);
-    }
-}
-
-void
 Fabric::CatchUp(ChannelId id)
 {
     Port& port = m_ports[id];
@@ -92,6 +82,10 @@ Fabric::Rearm(ChannelId id, Port& port)
         if (port.flying.Front().time < port.wakeTime)
         {
             ScheduleWake(id, port, port.flying.Front().time);
+        }
+        if (port.isPickPending && port.source != nullptr && !MayPickLate(port))
+        {
+            SchedulePick(id, port, port.pickTime);
         }
     }
     else if (port.isPickPending)
@@ -223,11 +217,13 @@ Fabric::RefreshTimeliness()
 {
     for (Port& port : m_ports)
     {
-        // A source's choice, and what a node makes itself, depends on what its rank knows then.
+        // What a rank's host makes itself depends on what it knows then; so does what a source
+        // gives, but that says how late it may be asked.
         const bool isAtRank = m_isRankNode[port.node] || !m_switches[port.node];
+        const bool isAsked = port.source != nullptr && m_segmentOwner == nullptr;
         const bool isOfCutThrough = port.peerCutThrough != 0 ||
                                     (m_switches[port.node] && m_switches[port.node]->CutsThrough());
-        port.isTimely = port.source != nullptr || isAtRank || isOfCutThrough || port.isTraced ||
+        port.isTimely = (isAtRank && !isAsked) || isOfCutThrough || port.isTraced ||
                         port.lossThreshold != 0;
     }
 }
@@ -235,8 +231,15 @@ Fabric::RefreshTimeliness()
 void
 Fabric::Kick(ChannelId id)
 {
+    PlanPick(id, m_ports[id], m_loop->Now());
+    Replan(id);
+}
+
+void
+Fabric::Replan(ChannelId id)
+{
     Port& port = m_ports[id];
-    PlanPick(id, port, m_loop->Now());
+    port.latestPick = NEVER_PS;
     Rearm(id, port);
 }
 
@@ -246,12 +249,57 @@ Fabric::PlanPick(ChannelId id, Port& port, TimePs now)
     if (!port.isPickPending)
     {
         port.isPickPending = true;
+        port.latestPick = NEVER_PS;
         port.pickTime = std::max(now, port.busyUntil);
-        if (port.IsTimely())
+        if (port.IsTimely() || (port.source != nullptr && !MayPickLate(port)))
         {
             SchedulePick(id, port, port.pickTime);
         }
     }
+}
+
+bool
+Fabric::MayPickLate(Port& port) const
+{
+    if (port.flying.IsEmpty())
+    {
+        return false; // Nobody would look.
+    }
+    const TimePs nextLook = port.flying.Front().time;
+    if (nextLook <= port.pickTime)
+    {
+        return true;
+    }
+    if (port.latestPick == NEVER_PS)
+    {
+        port.latestPick = LatestPick(port);
+    }
+    return nextLook <= port.latestPick;
+}
+
+TimePs
+Fabric::LatestPick(const Port& port) const
+{
+    const uint32_t ready = port.source->ReadyMask() & ~port.paused;
+    if (ready == 0)
+    {
+        return MAX_TIME_PS; // Only who waits in the queues may leave.
+    }
+    if (port.extras->scheduler)
+    {
+        return port.pickTime;
+    }
+    const FrameSize size =
+        port.source->SizeIfLate(static_cast<uint8_t>(std::bit_width(ready) - 1));
+    if (size.lineBytes == 0)
+    {
+        return port.pickTime;
+    }
+    // What waits in the queues and goes before it makes it only later.
+    const uint32_t lineBytes = port.LineBytes(size);
+    const WireTime& last = port.wireTime[0];
+    return port.pickTime +
+           (lineBytes == last.lineBytes ? last.time : FrameTime(port, lineBytes));
 }
 
 uint8_t

@@ -153,7 +153,6 @@ void
 Fabric::SetSource(ChannelId port, FrameSource& source)
 {
     m_ports[port].source = &source;
-    m_ports[port].isTimely = true;
 }
 
 void

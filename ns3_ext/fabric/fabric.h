@@ -77,7 +77,7 @@ class Fabric : public Object
     /// Frames that end at a rank go to its sink.
     void SetSink(RankId rank, FrameSink& sink);
 
-    /// Data of a port that does not wait in its queues.
+    /// Data of a port that does not wait in its queues; before Configure.
     void SetSource(ChannelId port, FrameSource& source);
 
     /// Whose the segments are.
@@ -126,7 +126,7 @@ class Fabric : public Object
     /// Time that a frame takes on a port's wire.
     TimePs SerializationOn(ChannelId port, const Frame& frame) const
     {
-        return SerializationTime(m_ports[port].LineBytes(frame), m_ports[port].rate, m_rounding);
+        return FrameTime(m_ports[port], m_ports[port].LineBytes(frame));
     }
 
     /// Most time that frames have had to wait in a port's queues so far.
@@ -171,6 +171,19 @@ class Fabric : public Object
 
     /// Let all ports do what they have done by now; before their state is read.
     void AdvanceAll();
+
+    /// Let a port do what it has done by now; before what it sends from is read or changed.
+    void Advance(ChannelId id)
+    {
+        const Port& port = m_ports[id];
+        if (port.isPickPending || !port.coming.IsEmpty())
+        {
+            CatchUp(id);
+        }
+    }
+
+    /// A port's source offers otherwise than before, though it was ready already.
+    void Replan(ChannelId id);
 
     /// A port; what changes with time is as of its last Advance.
     const Port& GetPort(ChannelId port) const
@@ -268,7 +281,6 @@ class Fabric : public Object
 
   private:
     // What ports have done by now, and when they are looked at (fabric-ports.cc).
-    void Advance(ChannelId port);
     void CatchUp(ChannelId port);
     void EnterFromAfar(ChannelId id, Port& port, const TimedFrame& entry);
     void Rearm(ChannelId id, Port& port);
@@ -276,12 +288,21 @@ class Fabric : public Object
     void PickIsDue(uint64_t port);
     void EntryIsDue(uint64_t port);
     void PlanPick(ChannelId id, Port& port, TimePs now);
+    bool MayPickLate(Port& port) const;
+    TimePs LatestPick(const Port& port) const;
     void Pick(ChannelId id, Port& port, TimePs now);
     void ScheduleWake(ChannelId id, Port& port, TimePs time);
     void SchedulePick(ChannelId id, Port& port, TimePs time);
     void ScheduleEntry(ChannelId id, const TimedFrame& entry);
     void BeTimely(ChannelId id);
     void RefreshTimeliness();
+
+    /// Time of a frame on a port's wire; not none, so that two of one wire never end together.
+    TimePs FrameTime(const Port& port, uint32_t lineBytes) const
+    {
+        const TimePs least = m_rounding == TimeRounding::NS_NEAREST ? PS_PER_NS : 1;
+        return std::max(SerializationTime(lineBytes, port.rate, m_rounding), least);
+    }
 
     // A frame's way (fabric-frames.cc).
     void Enqueue(ChannelId port, Frame* frame);

@@ -131,11 +131,27 @@ class SegmentOwner
 };
 
 /// Where a port gets frames that do not wait in its queues: the data of a NIC.
+/// What decides how long a frame takes on a wire.
+struct FrameSize
+{
+    uint32_t lineBytes{0};
+    uint32_t payloadBytes{0};
+};
+
+/// What a port takes frames from that are made when it has room for them.
 class FrameSource
 {
   public:
     /// Bit p is set while a frame of priority p is ready.
     virtual uint32_t ReadyMask() const = 0;
+
+    /**
+     * Whether the next frame of a priority that is ready may be taken after the instant at which
+     * the port starts it, though before its last bit leaves.
+     *
+     * @return Its size, or no bytes where it must be taken in time.
+     */
+    virtual FrameSize SizeIfLate(uint8_t priority) const = 0;
 
     /// The next frame of a priority that is ready; the port transmits it at once.
     virtual Frame* NextFrame(uint8_t priority) = 0;

@@ -107,6 +107,13 @@ struct TimedFrame
     TimePs time;
 };
 
+/// What a frame takes on a port's wire; kept, since most are as large as the one before.
+struct WireTime
+{
+    uint32_t lineBytes{UINT32_MAX};
+    TimePs time{0};
+};
+
 /// Room in the buffer that goes back once a frame's last bit has left.
 struct PendingRelease
 {
@@ -146,6 +153,7 @@ struct Port
     // Touched for every frame.
     TimePs busyUntil{0};
     TimePs pickTime{0};            ///< When the next frame is chosen, if that is pending.
+    TimePs latestPick{NEVER_PS};   ///< Until when that may be made up for; not known: NEVER_PS.
     TimePs wakeTime{MAX_TIME_PS};  ///< Of the event at the far end that counts; none: the maximum.
     TimePs pickEvent{MAX_TIME_PS}; ///< Of the last event for a choice; none: the maximum.
     RingQueue<TimedFrame> coming;  ///< Passed on to it: in its queues at their times.
@@ -154,8 +162,8 @@ struct Port
     TimePs peerLatency{0}; ///< Forwarding latency of the node at the far end.
     BitRate rate{0};
     int64_t efficiencyPpm{0};  ///< Of a scale-up link; 0 for Ethernet.
-    uint32_t lastLineBytes{0}; ///< Serialisation of the last size, since most frames are alike.
-    TimePs lastSerialization{0};
+    std::array<WireTime, 2> wireTime; ///< Of the last data frame, and of the last other frame.
+    bool isLastData{false};           ///< Which of these the last frame was.
     FrameSource* source{nullptr};
     SharedBuffer* ownBuffer{nullptr};  ///< Of the node where it sends from; none is unlimited.
     SharedBuffer* peerBuffer{nullptr}; ///< Takes what arrives at the far end; none is unlimited.
@@ -186,8 +194,20 @@ struct Port
     /// What a frame occupies on this port's wire.
     uint32_t LineBytes(const Frame& frame) const
     {
-        return efficiencyPpm == 0 ? frame.lineBytes
-                                  : ScaleUpLineBytes(frame.payloadBytes, efficiencyPpm);
+        return LineBytes(FrameSize{frame.lineBytes, frame.payloadBytes});
+    }
+
+    /// What a frame of a size occupies on this port's wire.
+    uint32_t LineBytes(const FrameSize& size) const
+    {
+        return efficiencyPpm == 0 ? size.lineBytes
+                                  : ScaleUpLineBytes(size.payloadBytes, efficiencyPpm);
+    }
+
+    /// What the last frame took; there was one.
+    const WireTime& LastOnWire() const
+    {
+        return wireTime[isLastData ? 0 : 1];
     }
 
     /// Bit p is set while a frame of queue p, or of the source's priority p, may be sent.
@@ -224,12 +244,12 @@ struct Port
     ByteCount SentLineBytes(TimePs now) const
     {
         const TimePs left = busyUntil - now;
-        if (left <= 0 || lastSerialization == 0)
+        if (left <= 0)
         {
             return counters.lineBytes;
         }
-        const auto unsent = static_cast<UInt128>(lastLineBytes) * static_cast<uint64_t>(left);
-        const auto time = static_cast<uint64_t>(lastSerialization);
+        const auto unsent = static_cast<UInt128>(LastOnWire().lineBytes) * static_cast<uint64_t>(left);
+        const auto time = static_cast<uint64_t>(LastOnWire().time);
         return counters.lineBytes - static_cast<ByteCount>((unsent + time - 1) / time);
     }
 

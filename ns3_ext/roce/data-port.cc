@@ -10,6 +10,12 @@
 namespace ns3
 {
 
+FrameSize
+DataPort::SizeIfLate(uint8_t priority) const
+{
+    return m_nic.SizeIfLate(*m_ring[priority].Next());
+}
+
 Frame*
 DataPort::NextFrame(uint8_t priority)
 {
@@ -69,6 +75,7 @@ DataPort::Remove(QueuePair* queuePair)
     {
         m_ready &= ~(1U << queuePair->priority);
     }
+    m_nic.m_fabric->Replan(m_port);
 }
 
 } // namespace ns3

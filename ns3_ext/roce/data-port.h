@@ -20,7 +20,7 @@ struct QueuePair;
  * The data of one of a NIC's ports: a round robin of queue pairs for each priority, asked packet by
  * packet.
  */
-class DataPort : public FrameSource
+class DataPort final : public FrameSource
 {
   public:
     DataPort(RoceNic& nic, ChannelId port)
@@ -34,6 +34,7 @@ class DataPort : public FrameSource
         return m_ready;
     }
 
+    FrameSize SizeIfLate(uint8_t priority) const override;
     Frame* NextFrame(uint8_t priority) override;
     void LastFrameStarted(TimePs end) override;
 

@@ -49,14 +49,16 @@ class ReadyRing
         ++m_count;
     }
 
+    /// The queue pair that Serve would give.
+    const QueuePair* Next() const
+    {
+        return m_places[PlaceOfNext()].queuePair;
+    }
+
     /// The queue pair whose turn it is; it stays in the ring.
     QueuePair* Serve()
     {
-        size_t place = FirstIn(m_next);
-        if (place == m_places.size())
-        {
-            place = FirstIn(0);
-        }
+        const size_t place = PlaceOfNext();
         m_next = place + 1;
         m_lastKey = m_places[place].key;
         m_hasServed = true;
@@ -117,6 +119,13 @@ class ReadyRing
             bits = m_isIn[word];
         }
         return word * WORD + static_cast<size_t>(std::countr_zero(bits));
+    }
+
+    /// The place of the one whose turn it is; there is one.
+    size_t PlaceOfNext() const
+    {
+        const size_t place = FirstIn(m_next);
+        return place == m_places.size() ? FirstIn(0) : place;
     }
 
     /// Move all from a place on one further; it is out.

@@ -15,6 +15,7 @@ namespace ns3
 void
 RoceNic::HandleAck(QueuePair* queuePair, const Acknowledgement& ack)
 {
+    Advance(*queuePair);
     const uint64_t expected = ExtendPsn(ack.psn, queuePair->unackedPsn);
     const bool isOld = expected < queuePair->unackedPsn || expected > queuePair->highestPsn;
     if (isOld && !queuePair->isControlled)

@@ -162,6 +162,10 @@ RoceNic::FlowOf(QueuePair* queuePair)
     {
         queuePair->flow = NewFlow(*queuePair);
         queuePair->flow->queuePairs.push_back(queuePair);
+        for (const Way& way : queuePair->Ways())
+        {
+            m_fabric->Replan(way.port->Channel()); // From now on its packets are told of in time.
+        }
     }
     return queuePair->flow;
 }

@@ -111,6 +111,7 @@ RoceNic::ReportLoss(QueuePair* queuePair, bool isTimeout)
 void
 RoceNic::ReceiveCnp(QueuePair* queuePair)
 {
+    Advance(*queuePair);
     --queuePair->pendingCnps;
     m_cnpReceivedTrace(queuePair->index, static_cast<uint32_t>(queuePair->unackedPsn & PSN_MASK));
     ControlledFlow* flow = FlowOf(queuePair);
@@ -181,6 +182,7 @@ RoceNic::UpdateFlow(ControlledFlow* flow)
     bool isHeldBack = false;
     for (QueuePair* queuePair : flow->queuePairs)
     {
+        Advance(*queuePair);
         const bool hasPacket = HasPacket(*queuePair);
         isHeldBack |= hasPacket && isPaced;
         const bool canSend = hasPacket && !isPaced;

@@ -173,6 +173,7 @@ RoceNic::TimerFired(uint64_t serialAndIndex)
         return; // Another one was set since.
     }
     queuePair->isTimerPending = false;
+    Advance(*queuePair);
     if (!IsAckDue(*queuePair))
     {
         return;

@@ -74,6 +74,7 @@ RoceNic::Submit(const MessageRequest& request)
 void
 RoceNic::SubmitPart(QueuePair* queuePair, MessageId id, ByteCount size, StripedMessage* whole)
 {
+    Advance(*queuePair);
     OutgoingMessage* message = m_transport->NewMessage();
     message->id = id;
     message->whole = whole;
@@ -205,6 +206,15 @@ RoceNic::WatchHold(const QueuePair& queuePair) const
     m_transport->GetQueuePairWatch()->Holds(queuePair.index, hold, m_fabric->Loop().Now());
 }
 
+void
+RoceNic::Advance(const QueuePair& queuePair) const
+{
+    for (const Way& way : queuePair.Ways())
+    {
+        m_fabric->Advance(way.port->Channel());
+    }
+}
+
 RoceNic::Packet
 RoceNic::NextPacket(const QueuePair& queuePair) const
 {
@@ -215,15 +225,36 @@ RoceNic::NextPacket(const QueuePair& queuePair) const
     return {queuePair.sending, queuePair.nextPsn};
 }
 
+uint32_t
+RoceNic::PayloadOf(const QueuePair& queuePair, const OutgoingMessage& message, uint64_t offset)
+{
+    return offset + 1 == message.packets
+               ? static_cast<uint32_t>(message.size -
+                                       static_cast<ByteCount>(offset) * queuePair.payload)
+               : queuePair.payload;
+}
+
+FrameSize
+RoceNic::SizeIfLate(const QueuePair& queuePair) const
+{
+    if (queuePair.isTimed || queuePair.flow != nullptr || queuePair.ways != nullptr ||
+        queuePair.isWatched || queuePair.repeat != nullptr)
+    {
+        return FrameSize{};
+    }
+    const OutgoingMessage& message = *queuePair.sending;
+    const uint64_t offset = queuePair.nextPsn - message.firstPsn;
+    const uint32_t payload = PayloadOf(queuePair, message, offset);
+    return FrameSize{m_format.DataLine(payload, offset == 0), payload};
+}
+
 Frame*
 RoceNic::BuildDataFrame(QueuePair* queuePair, const Packet& packet)
 {
     OutgoingMessage* message = packet.message;
     const uint64_t offset = packet.psn - message->firstPsn;
     const bool isLast = offset + 1 == message->packets;
-    const auto payload = static_cast<uint32_t>(
-        isLast ? message->size - static_cast<ByteCount>(offset) * queuePair->payload
-               : queuePair->payload);
+    const uint32_t payload = PayloadOf(*queuePair, *message, offset);
     Frame* frame = m_fabric->NewFrame();
     if (!queuePair->isRoutedByHop)
     {
@@ -320,9 +351,10 @@ RoceNic::LastPacketStarted(OutgoingMessage& message, RankId destination, TimePs 
         }
         end = whole->sentEnd;
     }
-    m_fabric->Loop().ScheduleTimer(end,
-                                   m_leftHandler,
-                                   (static_cast<uint64_t>(message.id) << 32) | destination);
+    m_fabric->Loop().ScheduleLeft(end,
+                                  message.id,
+                                  m_leftHandler,
+                                  (static_cast<uint64_t>(message.id) << 32) | destination);
 }
 
 void

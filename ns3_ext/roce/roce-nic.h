@@ -151,7 +151,15 @@ class RoceNic : public Object, public FrameSink
     void SetReady(QueuePair* queuePair, bool isReady);
     /// Write down what holds a watched queue pair back now.
     void WatchHold(const QueuePair& queuePair) const;
+    /// Let its ports do what they have done by now; before what they send from is read or changed.
+    void Advance(const QueuePair& queuePair) const;
     Packet NextPacket(const QueuePair& queuePair) const;
+    static uint32_t PayloadOf(const QueuePair& queuePair,
+                              const OutgoingMessage& message,
+                              uint64_t offset);
+    /// Of the next packet, where its start may be made up for; nothing where something else hangs
+    /// on it than when its last bit leaves.
+    FrameSize SizeIfLate(const QueuePair& queuePair) const;
     Frame* BuildDataFrame(QueuePair* queuePair, const Packet& packet);
     void TakeWay(const QueuePair& queuePair, const DataPort& port, Frame& frame) const;
     void LastPacketStarted(OutgoingMessage& message, RankId destination, TimePs end);
