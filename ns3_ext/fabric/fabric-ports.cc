@@ -223,8 +223,8 @@ Fabric::RefreshTimeliness()
         const bool isAsked = port.source != nullptr && m_segmentOwner == nullptr;
         const bool isOfCutThrough = port.peerCutThrough != 0 ||
                                     (m_switches[port.node] && m_switches[port.node]->CutsThrough());
-        port.isTimely = (isAtRank && !isAsked) || isOfCutThrough || port.isTraced ||
-                        port.lossThreshold != 0;
+        port.isTimely =
+            (isAtRank && !isAsked) || isOfCutThrough || port.isTraced || port.lossThreshold != 0;
     }
 }
 
@@ -289,8 +289,7 @@ Fabric::LatestPick(const Port& port) const
     {
         return port.pickTime;
     }
-    const FrameSize size =
-        port.source->SizeIfLate(static_cast<uint8_t>(std::bit_width(ready) - 1));
+    const FrameSize size = port.source->SizeIfLate(static_cast<uint8_t>(std::bit_width(ready) - 1));
     if (size.lineBytes == 0)
     {
         return port.pickTime;
@@ -298,8 +297,7 @@ Fabric::LatestPick(const Port& port) const
     // What waits in the queues and goes before it makes it only later.
     const uint32_t lineBytes = port.LineBytes(size);
     const WireTime& last = port.wireTime[0];
-    return port.pickTime +
-           (lineBytes == last.lineBytes ? last.time : FrameTime(port, lineBytes));
+    return port.pickTime + (lineBytes == last.lineBytes ? last.time : FrameTime(port, lineBytes));
 }
 
 uint8_t

@@ -161,7 +161,7 @@ struct Port
     TimePs delay{0};
     TimePs peerLatency{0}; ///< Forwarding latency of the node at the far end.
     BitRate rate{0};
-    int64_t efficiencyPpm{0};  ///< Of a scale-up link; 0 for Ethernet.
+    int64_t efficiencyPpm{0};         ///< Of a scale-up link; 0 for Ethernet.
     std::array<WireTime, 2> wireTime; ///< Of the last data frame, and of the last other frame.
     bool isLastData{false};           ///< Which of these the last frame was.
     FrameSource* source{nullptr};
@@ -248,7 +248,8 @@ struct Port
         {
             return counters.lineBytes;
         }
-        const auto unsent = static_cast<UInt128>(LastOnWire().lineBytes) * static_cast<uint64_t>(left);
+        const auto unsent =
+            static_cast<UInt128>(LastOnWire().lineBytes) * static_cast<uint64_t>(left);
         const auto time = static_cast<uint64_t>(LastOnWire().time);
         return counters.lineBytes - static_cast<ByteCount>((unsent + time - 1) / time);
     }

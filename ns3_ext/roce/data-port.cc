@@ -13,7 +13,7 @@ namespace ns3
 FrameSize
 DataPort::SizeIfLate(uint8_t priority) const
 {
-    return m_nic.SizeIfLate(*m_ring[priority].Next());
+    return m_ring[priority].NextSize();
 }
 
 Frame*
@@ -43,7 +43,21 @@ DataPort::NextFrame(uint8_t priority)
             m_nic.WatchHold(*queuePair);
         }
     }
+    if (queuePair->isReady)
+    {
+        m_ring[priority].SetSizeOfServed(m_nic.SizeIfLate(*queuePair));
+    }
     return frame;
+}
+
+void
+DataPort::Resize(const QueuePair& queuePair)
+{
+    if (queuePair.isReady)
+    {
+        m_ring[queuePair.priority].SetSize(queuePair.ringKey, m_nic.SizeIfLate(queuePair));
+        m_nic.m_fabric->Replan(m_port);
+    }
 }
 
 void
@@ -61,7 +75,7 @@ DataPort::LastFrameStarted(TimePs end)
 void
 DataPort::Insert(QueuePair* queuePair)
 {
-    m_ring[queuePair->priority].Insert(queuePair, queuePair->ringKey);
+    m_ring[queuePair->priority].Insert(queuePair, queuePair->ringKey, m_nic.SizeIfLate(*queuePair));
     m_ready |= 1U << queuePair->priority;
     m_nic.m_fabric->Kick(m_port);
 }

@@ -41,6 +41,9 @@ class DataPort final : public FrameSource
     /// A queue pair may send.
     void Insert(QueuePair* queuePair);
 
+    /// What a queue pair has to send next is to be taken otherwise than before.
+    void Resize(const QueuePair& queuePair);
+
     /// A queue pair of the round robin may not send any more.
     void Remove(QueuePair* queuePair);
 

@@ -2,6 +2,8 @@
 #ifndef ASTRA_READY_RING_H
 #define ASTRA_READY_RING_H
 
+#include "../fabric/frame.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -28,8 +30,8 @@ class ReadyRing
         return m_count == 0;
     }
 
-    /// Put in a queue pair that is out; no other one has its key.
-    void Insert(QueuePair* queuePair, uint64_t key)
+    /// Put in a queue pair that is out; no other one has its key. Its next packet is of that size.
+    void Insert(QueuePair* queuePair, uint64_t key, const FrameSize& size)
     {
         size_t place = FirstNotBefore(key);
         if (place == m_places.size() || m_places[place].key != key)
@@ -45,14 +47,27 @@ class ReadyRing
             m_next += m_hasServed && key <= m_lastKey ? 1 : 0;
         }
         m_places[place].queuePair = queuePair;
+        m_places[place].size = size;
         m_isIn[place / WORD] |= Bit(place);
         ++m_count;
     }
 
-    /// The queue pair that Serve would give.
-    const QueuePair* Next() const
+    /// The size of what whose turn it is has to send next: without a look at the queue pair.
+    const FrameSize& NextSize() const
     {
-        return m_places[PlaceOfNext()].queuePair;
+        return m_places[PlaceOfNext()].size;
+    }
+
+    /// The one served last, which is in, has another packet to send next.
+    void SetSizeOfServed(const FrameSize& size)
+    {
+        m_places[m_next - 1].size = size;
+    }
+
+    /// A queue pair that is in has another packet to send next.
+    void SetSize(uint64_t key, const FrameSize& size)
+    {
+        m_places[FirstNotBefore(key)].size = size;
     }
 
     /// The queue pair whose turn it is; it stays in the ring.
@@ -83,6 +98,7 @@ class ReadyRing
     {
         uint64_t key;
         QueuePair* queuePair; ///< Not valid while its bit is not set.
+        FrameSize size;
     };
 
     static uint64_t Bit(size_t place)

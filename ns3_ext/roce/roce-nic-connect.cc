@@ -164,7 +164,7 @@ RoceNic::FlowOf(QueuePair* queuePair)
         queuePair->flow->queuePairs.push_back(queuePair);
         for (const Way& way : queuePair->Ways())
         {
-            m_fabric->Replan(way.port->Channel()); // From now on its packets are told of in time.
+            way.port->Resize(*queuePair); // From now on its packets are told of in time.
         }
     }
     return queuePair->flow;
