@@ -60,6 +60,18 @@ class EventHeap
         return top;
     }
 
+    /// Let the handlers bring closer what they will need.
+    void Foresee() const
+    {
+        for (unsigned step = 0; step < EventHandler::FORESIGHT; ++step)
+        {
+            for (const Event& event : m_events)
+            {
+                event.handler->Foresee(event.argument, step);
+            }
+        }
+    }
+
     void Clear()
     {
         m_events.clear();

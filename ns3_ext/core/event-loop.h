@@ -36,30 +36,37 @@ class EventLoop
         return m_now;
     }
 
-    /// The event under way, or the last one: its time and its place within the instant, as
-    /// Event::Key() has them. Whatever has a smaller key has happened.
-    UInt128 Here() const
+    /// The place of the event under way, or the last one, within its instant: as Event::order.
+    uint64_t Order() const
     {
-        return KeyOf(m_now, m_order);
+        return m_order;
     }
 
-    /// As Here(), but once a time limit has ended the run, all up to the limit has happened,
-    /// whether it was an event or not.
-    UInt128 Horizon() const
+    /// Whatever comes before it has happened: the event under way; once a time limit has ended the
+    /// run, all up to the limit, whether it was an event or not.
+    struct Moment
     {
-        return m_isAtTimeLimit ? KeyOf(m_timeLimit, std::numeric_limits<uint64_t>::max()) : Here();
+        TimePs time;
+        uint64_t order;
+    };
+
+    Moment Horizon() const
+    {
+        return m_isAtTimeLimit ? Moment{m_timeLimit, std::numeric_limits<uint64_t>::max()}
+                               : Moment{m_now, m_order};
     }
 
-    /// Key of the arrival that ScheduleArrival would schedule.
-    static UInt128 ArrivalKey(TimePs time, ChannelId channel, bool isDelayed)
+    /// Place within its instant of the arrival that ScheduleArrival would schedule.
+    static uint64_t ArrivalOrder(ChannelId channel, bool isDelayed)
     {
-        return KeyOf(time, ArrivalOrder(channel, isDelayed));
+        const uint64_t rank = 2 * static_cast<uint64_t>(channel) + (isDelayed ? 0 : 1);
+        return EventQueue::MakeOrder(EventPhase::ARRIVAL, rank);
     }
 
-    /// Key of what SchedulePick would schedule.
-    static UInt128 PickKey(TimePs time, ChannelId port)
+    /// Place within its instant of what SchedulePick would schedule.
+    static uint64_t PickOrder(ChannelId port)
     {
-        return KeyOf(time, EventQueue::MakeOrder(EventPhase::PICK, port));
+        return EventQueue::MakeOrder(EventPhase::PICK, port);
     }
 
     /**
@@ -102,7 +109,7 @@ class EventLoop
     /// A port chooses its next frame; at most one is pending for a port.
     void SchedulePick(TimePs time, ChannelId port, EventHandler& handler)
     {
-        Schedule(time, EventQueue::MakeOrder(EventPhase::PICK, port), handler, port);
+        Schedule(time, PickOrder(port), handler, port);
     }
 
     /**
@@ -197,17 +204,6 @@ class EventLoop
             Refuse(time);
         }
         m_queue.Push(Event{time, order, &handler, argument});
-    }
-
-    static UInt128 KeyOf(TimePs time, uint64_t order)
-    {
-        return (static_cast<UInt128>(static_cast<uint64_t>(time)) << 64) | order;
-    }
-
-    static uint64_t ArrivalOrder(ChannelId channel, bool isDelayed)
-    {
-        const uint64_t rank = 2 * static_cast<uint64_t>(channel) + (isDelayed ? 0 : 1);
-        return EventQueue::MakeOrder(EventPhase::ARRIVAL, rank);
     }
 
     [[noreturn]] void Refuse(TimePs time) const;

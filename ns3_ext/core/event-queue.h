@@ -87,12 +87,17 @@ class EventQueue
     static constexpr TimePs NOT_IN_USE = std::numeric_limits<TimePs>::max();
     static constexpr size_t MOST_IN_HEAP = 64;
     static constexpr size_t FEWEST_IN_WHEEL = 16;
+    static constexpr size_t FEWEST_OUT_OF_CACHE = 512;
 
     void Refill()
     {
         if (m_far.Size() > FEWEST_IN_WHEEL)
         {
             m_far.MoveFirst(m_near);
+            if (m_far.Size() >= FEWEST_OUT_OF_CACHE)
+            {
+                m_near.Foresee();
+            }
             return;
         }
         m_far.MoveAll(m_near);

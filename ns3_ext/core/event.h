@@ -15,6 +15,23 @@ class EventHandler
   public:
     virtual void HandleEvent(uint64_t argument) = 0;
 
+    /**
+     * An event comes soon, with others: bring its memory closer; nothing else may change.
+     *
+     * What a step reads, the step before has fetched. It comes for all events of a batch, so that
+     * their waits overlap.
+     *
+     * @param argument Of the event.
+     * @param step From 0 to FORESIGHT - 1.
+     */
+    virtual void Foresee(uint64_t argument, unsigned step) const
+    {
+        static_cast<void>(argument);
+        static_cast<void>(step);
+    }
+
+    static constexpr unsigned FORESIGHT = 6;
+
   protected:
     ~EventHandler() = default;
 };

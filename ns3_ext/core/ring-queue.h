@@ -41,6 +41,12 @@ class RingQueue
         return m_items[(m_head + index) & (m_capacity - 1)];
     }
 
+    /// Bring the memory of the item that was pushed first closer.
+    void PrefetchFront() const
+    {
+        __builtin_prefetch(&m_items[m_head]);
+    }
+
     void Push(const T& item)
     {
         if (m_size == m_capacity)

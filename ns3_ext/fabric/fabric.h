@@ -304,6 +304,31 @@ class Fabric : public Object
         return std::max(SerializationTime(lineBytes, port.rate, m_rounding), least);
     }
 
+    /// Takes looks at ports, and knows before them what they will need.
+    class WakeHandler final : public EventHandler
+    {
+      public:
+        explicit WakeHandler(Fabric& fabric)
+            : m_fabric(fabric)
+        {
+        }
+
+        void HandleEvent(uint64_t port) override
+        {
+            m_fabric.Wake(port);
+        }
+
+        void Foresee(uint64_t port, unsigned step) const override
+        {
+            m_fabric.ForeseeWake(static_cast<ChannelId>(port), step);
+        }
+
+      private:
+        Fabric& m_fabric;
+    };
+
+    void ForeseeWake(ChannelId id, unsigned step) const;
+
     // A frame's way (fabric-frames.cc).
     void Enqueue(ChannelId port, Frame* frame);
     void Enter(ChannelId id, Port& port, Frame* frame, TimePs now);
@@ -360,7 +385,7 @@ class Fabric : public Object
     NextHop* m_nextHop{nullptr};
     SegmentOwner* m_segmentOwner{nullptr};
     FrameWatch* m_watch{nullptr};
-    MemberHandler<Fabric, &Fabric::Wake> m_wakes;
+    WakeHandler m_wakes;
     MemberHandler<Fabric, &Fabric::PickIsDue> m_picks;
     MemberHandler<Fabric, &Fabric::EntryIsDue> m_entries;
     MemberHandler<Fabric, &Fabric::LostFrameHasLeft> m_losses;

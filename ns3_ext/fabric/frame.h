@@ -109,6 +109,12 @@ class FrameSink
      */
     virtual void ReceiveFrame(Frame& frame) = 0;
 
+    /// A frame will come soon: bring what it will touch closer; nothing else may change.
+    virtual void Foresee(const Frame& frame) const
+    {
+        static_cast<void>(frame);
+    }
+
   protected:
     ~FrameSink() = default;
 };
@@ -130,7 +136,6 @@ class SegmentOwner
     ~SegmentOwner() = default;
 };
 
-/// Where a port gets frames that do not wait in its queues: the data of a NIC.
 /// What decides how long a frame takes on a wire.
 struct FrameSize
 {
@@ -138,7 +143,7 @@ struct FrameSize
     uint32_t payloadBytes{0};
 };
 
-/// What a port takes frames from that are made when it has room for them.
+/// Where a port gets frames that do not wait in its queues: the data of a NIC.
 class FrameSource
 {
   public:

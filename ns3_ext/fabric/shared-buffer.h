@@ -115,6 +115,12 @@ class SharedBuffer
         return m_queues[ingress * PRIORITIES + priority];
     }
 
+    /// Bring what is known of a channel's priority closer.
+    void Prefetch(uint32_t ingress, uint8_t priority) const
+    {
+        __builtin_prefetch(&m_queues[ingress * PRIORITIES + priority]);
+    }
+
     /// One more queue is paused; whether it is the only one.
     bool BeginPause()
     {

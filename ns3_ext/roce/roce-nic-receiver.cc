@@ -33,6 +33,22 @@ RoceNic::ReceiveFrame(Frame& frame)
 }
 
 void
+RoceNic::Foresee(const Frame& frame) const
+{
+    const QueuePair* queuePair = m_transport->QueuePairAt(frame.flow);
+    __builtin_prefetch(queuePair);
+    if (frame.kind == FrameKind::DATA)
+    {
+        __builtin_prefetch(&queuePair->receiving);
+    }
+    else
+    {
+        __builtin_prefetch(&queuePair->sending);
+        __builtin_prefetch(&queuePair->head);
+    }
+}
+
+void
 RoceNic::ReceiveData(QueuePair* queuePair, Frame& frame)
 {
     if (frame.isMarked)

@@ -99,6 +99,7 @@ class RoceNic : public Object, public FrameSink
     void Post(const MessageRequest& request);
 
     void ReceiveFrame(Frame& frame) override;
+    void Foresee(const Frame& frame) const override;
 
     const NicCounters& Counters() const
     {
