@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,6 +38,10 @@ _LONGEST_NAME = 30
 _MOST_ROWS = 5
 #: How strongly operations of other iterations, and the moments without compute, are drawn.
 _FAINT, _SHADE = 0.4, 0.13
+#: Edge of a bar, in points.
+_EDGE_PT = 0.4
+#: Decimal places of a figure.
+_MOST_PLACES = 6
 
 
 def plot_timeline(
@@ -50,10 +55,10 @@ def plot_timeline(
 ) -> Axes:
     """Draw what a rank does in an iteration, compute and each collective in a lane; or what all ranks do.
 
-    Of one rank: collectives whose names differ in numbers alone share a lane. Moments in which it does not compute are
-    shaded, and their sum is in the legend: exposed communication, where no compute of the iteration ran before it.
-    Operations of other iterations are faint. Of all ranks: a row a rank, or of a few ranks, a cell in the colour of
-    what they do for most of its time.
+    Of one rank: collectives whose names differ in numbers alone share a lane. Moments without compute of the iteration
+    are shaded: their sum is ``exposed_us`` of the table ``iterations``, where none of its compute ran before it began;
+    else the legend says how much did, which the table takes off. Operations of other iterations are faint. Of all
+    ranks: a row a rank, or of a few ranks, a cell in the colour of what they do for most of its time.
 
     Parameters
     ----------
@@ -95,13 +100,13 @@ def _plot_rank(shown: Iteration, rank: int, ax: Axes | None, size: str) -> Axes:
             top += lane.height
         if (table["iteration"] != shown.number).any():
             handles["other"] = Patch(color=INK, alpha=_FAINT, linewidth=0, label="faint: of another iteration")
-        idle = f"no compute under way: {_figure(_shade_gaps(axes, table, begin, end, unit.size))} {unit.name}"
-        shade = Patch(color=EXPOSED, alpha=2 * _SHADE, linewidth=0, label=idle)
+        time, exposed = (each / unit.size for each in (end - begin, shown.exposed_ps(rank)))
+        shaded = _shade_gaps(axes, shown.compute(rank), begin, end, unit.size)
+        shade = Patch(color=EXPOSED, alpha=2 * _SHADE, linewidth=0, label=_shade_label(shaded, exposed, unit.name))
         centres = np.cumsum([lane.height for lane in tracks]) - np.array([lane.height for lane in tracks]) / 2
         axes.set_yticks(centres, [_shortened(lane.name) for lane in tracks])
         axes.tick_params(axis="y", length=0)
         axes.set(xlim=(begin / unit.size, end / unit.size), ylim=(top, 0), xlabel=f"time since the start ({unit.name})")
-        time, exposed = (each / unit.size for each in (end - begin, shown.exposed_ps(rank)))
         of_job = f"{shown.job}, " if shown.job else ""
         legend_above(
             axes,
@@ -112,13 +117,20 @@ def _plot_rank(shown: Iteration, rank: int, ax: Axes | None, size: str) -> Axes:
     return axes
 
 
-def _shade_gaps(axes: Axes, table: Columns, begin: int, end: int, unit: float) -> float:
-    """Shade the moments from ``begin`` to ``end`` in which nothing computes; gives their sum, in units."""
-    mine = table["kind"] == "compute"
-    computes = IntervalSet(np.maximum(table["start_ps"][mine], begin), np.minimum(table["end_ps"][mine], end))
-    for start, stop in gaps(computes, begin, end):
+def _shade_gaps(axes: Axes, computes: IntervalSet, begin: int, end: int, unit: float) -> float:
+    """Shade the moments from ``begin`` to ``end`` that ``computes`` leaves; gives their sum, in units."""
+    found = list(gaps(computes, begin, end))
+    for start, stop in found:
         axes.axvspan(start / unit, stop / unit, color=EXPOSED, alpha=_SHADE, linewidth=0, zorder=0)
-    return (end - begin - computes.length) / unit
+    return sum(stop - start for start, stop in found) / unit
+
+
+def _shade_label(shaded: float, exposed: float, unit: str) -> str:
+    """What shaded time is, and by how much it is more than what is exposed: by compute before the iteration began."""
+    label = f"no compute of this iteration: {_figure(shaded)} {unit}"
+    early = shaded - exposed
+    # both are whole picoseconds
+    return label if abs(early) < 1e-9 * max(shaded, 1) else f"{label}; {_figure(early)} {unit} of its compute ran earlier"
 
 
 @dataclass(frozen=True)
@@ -191,7 +203,9 @@ def _draw_lane(axes: Axes, lane: _Lane, table: Columns, iteration: int, top: flo
                     (top + margin + row * each, 0.9 * each),
                     facecolors=lane.colour,
                     alpha=1 if own else _FAINT,
-                    linewidth=0,
+                    # so that what is short is seen
+                    edgecolors=lane.colour,
+                    linewidth=_EDGE_PT,
                 )
 
 
@@ -202,4 +216,6 @@ def _shortened(name: str) -> str:
 
 
 def _figure(value: float) -> str:
-    return f"{value:,.1f}" if value < 1000 else f"{value:,.0f}"
+    """``value`` with four digits or more."""
+    places = 0 if value >= 1000 or not value else max(0, 3 - math.floor(math.log10(value)))
+    return f"{value:,.{min(places, _MOST_PLACES)}f}"
