@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -38,6 +39,10 @@ FORMATS = ("svg", "pdf", "png")
 _CHARACTER = 0.58
 _POINTS_PER_INCH = 72
 _DECADE = 10
+#: Width of a legend's handle and its gaps, in characters; height of a line of text, in sizes of its font.
+_HANDLE, _LINE = 5, 1.4
+#: Lines of a legend with its title, and of a caption, that the height of a figure is for.
+_LEGEND_LINES, _CAPTION_LINES = 4, 2
 #: So that the ids in an SVG are the same each time.
 _SALT = "astra-py"
 
@@ -127,12 +132,21 @@ def _add_caption(figure: Figure, caption: str, look: FigureSize) -> None:
     """Write a caption below everything else, in as many lines as it needs."""
     font_pt = look.font_pt - 1
     characters = int(look.width_in * _POINTS_PER_INCH / (_CHARACTER * font_pt))
+    text = textwrap.fill(caption, characters)
+    _grow(figure, text.count("\n") + 1 - _CAPTION_LINES, font_pt)
     # the layout makes room for the figure's own label, and for no other text
-    figure.supxlabel(textwrap.fill(caption, characters), x=0.01, ha="left", fontsize=font_pt, color=INK)
+    figure.supxlabel(text, x=0.01, ha="left", fontsize=font_pt, color=INK)
+
+
+def _grow(figure: Figure, lines: int, font_pt: float) -> None:
+    """Make a figure higher by so many lines of text, if any, so that they take nothing from the data."""
+    figure.set_figheight(figure.get_figheight() + max(0, lines) * _LINE * font_pt / _POINTS_PER_INCH)
 
 
 def legend_above(ax: Axes, handles: Sequence[Any], title: str | None = None) -> None:
     """Put a legend above the data, in as few rows as fit; above all of the figure where nothing else is in it.
+
+    A figure that has nothing else in it becomes higher where the legend has more than a few lines.
 
     Parameters
     ----------
@@ -145,12 +159,24 @@ def legend_above(ax: Axes, handles: Sequence[Any], title: str | None = None) -> 
 
     figure = figure_of(ax)
     font_pt = mpl.font_manager.FontProperties(size=mpl.rcParams["legend.fontsize"]).get_size_in_points()
-    room = 0.95 * figure.get_figwidth() * _POINTS_PER_INCH / (_CHARACTER * font_pt)
+    room = int(0.95 * figure.get_figwidth() * _POINTS_PER_INCH / (_CHARACTER * font_pt))
     is_alone = figure.axes == [ax] and isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine)
-    place = {"loc": "outside upper left"} if is_alone else {"loc": "lower left", "bbox_to_anchor": (0, 1)}
+    place: dict[str, Any] = {"loc": "outside upper left"}
+    if not is_alone:
+        place = {"loc": "lower left", "bbox_to_anchor": (0, 1)}
+    labels = [str(handle.get_label()) for handle in handles]
+    columns = _columns(labels, room)
+    labels = [textwrap.fill(label, room - _HANDLE) for label in labels]
+    if labels:
+        # matplotlib takes no empty list
+        place["labels"] = labels
+    title = title and textwrap.fill(title, room)
+    if is_alone:
+        lines = sum(label.count("\n") + 1 for label in labels) / columns
+        _grow(figure, math.ceil(lines) + (title.count("\n") + 1 if title else 0) - _LEGEND_LINES, font_pt)
     (figure if is_alone else ax).legend(
         handles=handles,
-        ncols=_columns([str(handle.get_label()) for handle in handles], room),
+        ncols=columns,
         borderaxespad=0.2,
         borderpad=0.2,
         columnspacing=1.2,
@@ -165,8 +191,8 @@ def _columns(labels: Sequence[str], room: float) -> int:
     """The most columns of a legend, filled one after another, that ``room`` characters hold."""
     longest = np.array([len(label) for label in labels])
     for columns in range(len(labels), 1, -1):
-        # as matplotlib fills them; a handle and its gaps are about five characters wide
-        widths = [int(part.max()) + 5 for part in np.array_split(longest, columns)]
+        # as matplotlib fills them
+        widths = [int(part.max()) + _HANDLE for part in np.array_split(longest, columns)]
         if sum(widths) <= room:
             return columns
     return 1

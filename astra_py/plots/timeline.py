@@ -17,7 +17,7 @@ from astra_py.plots.caption import caption
 from astra_py.plots.figure import drawing, legend_above
 from astra_py.plots.iteration import Iteration, find_iteration
 from astra_py.plots.rank_map import draw_rank_map
-from astra_py.plots.style import COMPUTE, EXPOSED, INK, MEMORY, collective_colour
+from astra_py.plots.style import COMPUTE, EXPOSED, INK, MEMORY, collective_colours
 from astra_py.plots.units import time_unit
 from astra_py.results.intervals import IntervalSet
 from astra_py.results.trace_lanes import gaps, lanes
@@ -130,7 +130,9 @@ def _shade_label(shaded: float, exposed: float, unit: str) -> str:
     label = f"no compute of this iteration: {_figure(shaded)} {unit}"
     early = shaded - exposed
     # both are whole picoseconds
-    return label if abs(early) < 1e-9 * max(shaded, 1) else f"{label}; {_figure(early)} {unit} of its compute ran earlier"
+    return (
+        label if abs(early) < 1e-9 * max(shaded, 1) else f"{label}; {_figure(early)} {unit} of its compute ran earlier"
+    )
 
 
 @dataclass(frozen=True)
@@ -178,8 +180,9 @@ def _collective_lanes(table: Columns, rows: NDArray[np.int64]) -> Iterator[_Lane
         kind = str(table["collective_kind"][row])
         by_name.setdefault((kind, re.sub(r"_?[0-9]+", "", str(table["name"][row]))), []).append(row)
         by_kind.setdefault((kind, kind), []).append(row)
+    colours = collective_colours(kind for kind, _ in by_kind)
     for (kind, name), members in (by_name if len(by_name) <= _MOST_LANES else by_kind).items():
-        yield _lane(name, kind, collective_colour(kind), np.array(members), table)
+        yield _lane(name, kind, colours[kind], np.array(members), table)
 
 
 def _lane(name: str, kind: str, colour: str, rows: NDArray[np.int64], table: Columns) -> _Lane:

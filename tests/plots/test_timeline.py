@@ -16,7 +16,6 @@ from astra_py.errors import ConfigError
 from astra_py.plots import plot_timeline
 from astra_py.plots.iteration import find_iteration
 from astra_py.plots.rank_map import STATES, rank_states
-from astra_py.results.intervals import IntervalSet
 from plot_cases import ENGINES, flows_result, made_up, many_ranks, result_of
 
 
