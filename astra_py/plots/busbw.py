@@ -12,7 +12,7 @@ import numpy as np
 
 from astra_py.errors import ConfigError
 from astra_py.plots.caption import caption_of
-from astra_py.plots.figure import drawing, figure_of, legend_above
+from astra_py.plots.figure import are_beside, drawing, legend_above
 from astra_py.plots.style import MEASURED, MOST_SERIES, line_look
 from astra_py.results.provenance import provenance
 from astra_py.results.result import Result
@@ -29,8 +29,8 @@ _KEYS = {"run": "{}", "kind": "{}", "algorithm": "{}", "ranks": "{} ranks", "eng
 #: What rows say of their run, beside its engine, for the caption.
 _SAID = ("scenario", "platform", "seed", "digest")
 _MARKERS = "osD^vPX*"
-#: Ticks of the axis of sizes: at most so many, and for an inch of the figure.
-_MOST_TICKS, _TICKS_PER_INCH = 9, 1.6
+#: Ticks of the axis of sizes, at most.
+_MOST_TICKS = 9
 
 
 def plot_busbw(
@@ -170,10 +170,16 @@ def _set_axes(axes: Axes) -> None:
     axes.set_xscale("log", base=2)
     low, high = axes.dataLim.intervalx
     first, last = int(np.floor(np.log2(low))), int(np.ceil(np.log2(high)))
-    ticks = min(_MOST_TICKS, int(_TICKS_PER_INCH * figure_of(axes).get_figwidth()))
-    step = max(1, -(-(last - first) // (ticks - 1)))
-    sizes = 2 ** np.arange(first, last + 1, step)
-    axes.set_xticks(sizes, [format_size(int(size)) for size in sizes])
+    step = 1
+    while True:
+        sizes = 2 ** np.arange(first, last + 1, step)
+        names = [format_size(int(size)) for size in sizes]
+        if len(sizes) <= _MOST_TICKS and are_beside(axes, names):
+            break
+        step += 1
+    axes.set_xticks(sizes, names)
+    # the first name is beside that of the other axis
+    axes.set_xlim(2.0 ** (first - 0.04 * (last - first) - 0.1), 2.0 ** (last + 0.02 * (last - first)))
     axes.minorticks_off()
     axes.set(xlabel="size", ylabel="bus bandwidth (GB/s)")
     axes.set_ylim(bottom=0)

@@ -158,13 +158,14 @@ class FigureSize:
 
     Attributes
     ----------
-    width_in : inches.
+    width_in, tallest_in : inches; how high a figure is at most, if what is in it can be less.
     font_pt : points, of ticks, legends and labels; the caption is a point smaller.
     line_pt : points, of lines of data.
     stretch : how much higher a figure is for its width than one of two columns, so that its text has room.
     """
 
     width_in: float
+    tallest_in: float
     font_pt: float
     line_pt: float
     stretch: float
@@ -172,9 +173,9 @@ class FigureSize:
 
 #: One and two columns of a paper (IEEE's template has 3.5 in and 7.16 in, ACM's 3.33 in and 7 in), and a slide of 16:9.
 SIZES: Mapping[str, FigureSize] = {
-    "column": FigureSize(width_in=3.35, font_pt=7, line_pt=1.0, stretch=1.5),
-    "paper": FigureSize(width_in=6.9, font_pt=8, line_pt=1.2, stretch=1.0),
-    "slide": FigureSize(width_in=12, font_pt=16, line_pt=2.4, stretch=1.1),
+    "column": FigureSize(width_in=3.35, tallest_in=8.5, font_pt=7, line_pt=1.0, stretch=1.5),
+    "paper": FigureSize(width_in=6.9, tallest_in=8.5, font_pt=8, line_pt=1.2, stretch=1.0),
+    "slide": FigureSize(width_in=12, tallest_in=9, font_pt=16, line_pt=2.4, stretch=1.1),
 }
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from astra_py.errors import ConfigError
 from astra_py.plots.caption import caption
-from astra_py.plots.figure import drawing, legend_above
+from astra_py.plots.figure import drawing, legend_above, rows_height
 from astra_py.plots.iteration import Iteration, find_iteration
 from astra_py.plots.rank_map import draw_rank_map
 from astra_py.plots.style import COMPUTE, EXPOSED, INK, MEMORY, collective_colours
@@ -40,8 +40,6 @@ _MOST_ROWS = 5
 _FAINT, _SHADE = 0.4, 0.13
 #: Edge of a bar, in points.
 _EDGE_PT = 0.4
-#: Decimal places of a figure.
-_MOST_PLACES = 6
 
 
 def plot_timeline(
@@ -57,7 +55,7 @@ def plot_timeline(
 
     Of one rank: collectives whose names differ in numbers alone share a lane. Moments without compute of the iteration
     are shaded: their sum is ``exposed_us`` of the table ``iterations``, where none of its compute ran before it began;
-    else the legend says how much did, which the table takes off. Operations of other iterations are faint. Of all
+    else the title says how much did, which the table takes off. Operations of other iterations are faint. Of all
     ranks: a row a rank, or of a few ranks, a cell in the colour of what they do for most of its time.
 
     Parameters
@@ -88,7 +86,7 @@ def _plot_rank(shown: Iteration, rank: int, ax: Axes | None, size: str) -> Axes:
     begin, end = (int(bound) for bound in shown.bounds[rank])
     unit = time_unit(end)
     tracks = list(_lanes(table))
-    height = 0.16 + 0.035 * sum(lane.height for lane in tracks)
+    height = rows_height(sum(lane.height for lane in tracks), size)
     with drawing(ax, size, height, caption(shown.result, tables=["operations"])) as axes:
         from matplotlib.patches import Patch
 
@@ -100,39 +98,30 @@ def _plot_rank(shown: Iteration, rank: int, ax: Axes | None, size: str) -> Axes:
             top += lane.height
         if (table["iteration"] != shown.number).any():
             handles["other"] = Patch(color=INK, alpha=_FAINT, linewidth=0, label="faint: of another iteration")
-        time, exposed = (each / unit.size for each in (end - begin, shown.exposed_ps(rank)))
         shaded = _shade_gaps(axes, shown.compute(rank), begin, end, unit.size)
-        shade = Patch(color=EXPOSED, alpha=2 * _SHADE, linewidth=0, label=_shade_label(shaded, exposed, unit.name))
+        shade = Patch(color=EXPOSED, alpha=2 * _SHADE, linewidth=0, label="no compute of this iteration")
         centres = np.cumsum([lane.height for lane in tracks]) - np.array([lane.height for lane in tracks]) / 2
         axes.set_yticks(centres, [_shortened(lane.name) for lane in tracks])
         axes.tick_params(axis="y", length=0)
         axes.set(xlim=(begin / unit.size, end / unit.size), ylim=(top, 0), xlabel=f"time since the start ({unit.name})")
         of_job = f"{shown.job}, " if shown.job else ""
-        legend_above(
-            axes,
-            [*handles.values(), shade],
-            f"{of_job}rank {rank}, iteration {shown.number}: {_figure(time)} {unit.name}, "
-            f"exposed {_figure(exposed)} {unit.name} ({exposed / time if time else 0:.1%})",
+        time, exposed = end - begin, shown.exposed_ps(rank)
+        title = (
+            f"{of_job}rank {rank}, iteration {shown.number}: {_duration(time)}, "
+            f"exposed {_duration(exposed)} ({exposed / time if time else 0:.1%})"
         )
+        if early := shaded - exposed:
+            title += f"\nshaded {_duration(shaded)}: {_duration(early)} of its compute ran earlier"
+        legend_above(axes, [*handles.values(), shade], title)
     return axes
 
 
-def _shade_gaps(axes: Axes, computes: IntervalSet, begin: int, end: int, unit: float) -> float:
-    """Shade the moments from ``begin`` to ``end`` that ``computes`` leaves; gives their sum, in units."""
+def _shade_gaps(axes: Axes, computes: IntervalSet, begin: int, end: int, unit: float) -> int:
+    """Shade the moments from ``begin`` to ``end`` that ``computes`` leaves; gives their sum, in ps."""
     found = list(gaps(computes, begin, end))
     for start, stop in found:
         axes.axvspan(start / unit, stop / unit, color=EXPOSED, alpha=_SHADE, linewidth=0, zorder=0)
-    return sum(stop - start for start, stop in found) / unit
-
-
-def _shade_label(shaded: float, exposed: float, unit: str) -> str:
-    """What shaded time is, and by how much it is more than what is exposed: by compute before the iteration began."""
-    label = f"no compute of this iteration: {_figure(shaded)} {unit}"
-    early = shaded - exposed
-    # both are whole picoseconds
-    return (
-        label if abs(early) < 1e-9 * max(shaded, 1) else f"{label}; {_figure(early)} {unit} of its compute ran earlier"
-    )
+    return sum(stop - start for start, stop in found)
 
 
 @dataclass(frozen=True)
@@ -218,7 +207,9 @@ def _shortened(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[:half]}…{name[-half + 1 :]}"
 
 
-def _figure(value: float) -> str:
-    """``value`` with four digits or more."""
-    places = 0 if value >= 1000 or not value else max(0, 3 - math.floor(math.log10(value)))
-    return f"{value:,.{min(places, _MOST_PLACES)}f}"
+def _duration(time_ps: float) -> str:
+    """A time in the unit that suits it, with four digits."""
+    unit = time_unit(abs(time_ps))
+    value = time_ps / unit.size
+    places = max(0, 3 - math.floor(math.log10(abs(value)))) if value else 0
+    return f"{value:,.{places}f} {unit.name}"

@@ -214,7 +214,6 @@ def _name_nodes(axes: Axes, platform: Platform, picture: _Picture, level: int, m
             textcoords="offset fontsize",
             ha="center",
             va="top" if is_below else "bottom",
-            fontsize="small",
         )
 
 

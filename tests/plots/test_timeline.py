@@ -36,11 +36,6 @@ def legend(axes: Any) -> tuple[str, list[str]]:
     return drawn.get_title().get_text(), [text.get_text() for text in drawn.get_texts()]
 
 
-def four_digits(value: float) -> str:
-    """Of a value from 10 to 9,999."""
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.1f}" if value >= 100 else f"{value:.2f}"
-
-
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("iteration", [0, 1])
 def test_each_operation_of_the_rank_is_a_bar(engine: str, iteration: int) -> None:
@@ -54,10 +49,8 @@ def test_each_operation_of_the_rank_is_a_bar(engine: str, iteration: int) -> Non
     assert axes.get_xlim() == pytest.approx((begin, end))
     assert axes.get_xlabel() == "time since the start (µs)"
     title, entries = legend(axes)
-    assert title == (
-        f"rank {row['rank']}, iteration {iteration}: {four_digits(row['time_us'])} µs, "
-        f"exposed {four_digits(row['exposed_us'])} µs ({row['exposed_percent']:.1f}%)"
-    )
+    assert title.startswith(f"rank {row['rank']}, iteration {iteration}: ")
+    assert f"({row['exposed_percent']:.1f}%)" in title
     assert {"compute", "all_reduce", "all_to_all"} <= set(entries)
 
 
@@ -75,12 +68,14 @@ def test_what_is_shaded_is_the_exposed_time_of_the_table(engine: str, iteration:
     own = result.operations.query("kind == 'compute' and iteration == @iteration and rank == @row['rank']")
     early = np.clip(row["start_us"] - own["start_us"], 0, own["end_us"] - own["start_us"]).sum()
     assert shaded(axes) - early == pytest.approx(row["exposed_us"], abs=1e-6)
-    entry = legend(axes)[1][-1]
-    said = [float(number) for number in re.findall(r"([\d.]+) µs", entry)]
-    assert entry.startswith("no compute of this iteration: ")
-    assert said == pytest.approx([shaded(axes), early] if early > 1e-6 else [shaded(axes)], rel=1e-3)
+    title, entries = legend(axes)
+    assert entries[-1] == "no compute of this iteration"
+    figures = re.findall(r"([\d.,]+) (ns|µs)", title)
+    said = [float(number.replace(",", "")) * {"ns": 1e-3, "µs": 1}[unit] for number, unit in figures]
+    more = [shaded(axes), early] if early > 1e-6 else []
+    assert said == pytest.approx([row["time_us"], row["exposed_us"], *more], rel=1e-3)
     # the second iteration computes while all-reduces of the first are under way
-    assert entry.endswith("µs of its compute ran earlier") == (iteration == 1)
+    assert title.endswith(" of its compute ran earlier") == (iteration == 1)
 
 
 def test_no_bar_covers_another_and_each_collective_has_its_lane() -> None:
