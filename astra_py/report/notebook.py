@@ -47,7 +47,7 @@ def scenario_html(scenario: Scenario) -> str:
 
 def platform_html(platform: Platform) -> str:
     """Nodes by kind, and links by class with their rates and delays."""
-    kinds = Counter(NodeKind(kind).name.lower() for _, kind in platform.graph.nodes(data="kind"))
+    kinds = Counter(NodeKind(data["kind"]).name.lower() for _, data in platform.graph.nodes(data=True))
     facts = {"ranks": f"{platform.ranks:,}", **{f"nodes: {kind}": f"{count:,}" for kind, count in kinds.items()}}
     links: Counter[tuple[str, int, int]] = Counter(
         (link["link_class"], link["rate_bps"], link["delay_ps"]) for *_, link in platform.graph.edges(data=True)
