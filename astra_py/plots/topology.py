@@ -30,8 +30,10 @@ __all__ = ["plot_topology"]
 _NODES_PER_INCH, _MOST_NODES = 7, 48
 #: Lines between two rows that can be followed, for each node of a row.
 _LINES_PER_NODE = 2
-#: Least width of a cell of a mark, and height of one, in points; share of its place that a mark of cells fills.
-_CELL_PT, _STRIP_PT, _STRIP = 2.5, 7, 0.8
+#: Least width of a cell of a mark, and height of one, in points.
+_CELL_PT, _STRIP_PT = 2.5, 7
+#: Share of its place that a mark of cells fills, and of the row that a cell has at most.
+_STRIP, _CELL = 0.8, 0.1
 #: Height of a layer with the text below it, in rows with names.
 _ROWS_A_LAYER = 3.5
 #: Nodes of a layer whose names are written beside them, for an inch of the figure.
@@ -70,11 +72,12 @@ def plot_topology(result: Result, *, ax: Axes | None = None, size: str = "paper"
     picture = _picture(platform, load, min(_MOST_NODES, int(_NODES_PER_INCH * width)))
     with drawing(ax, size, max(0.55, rows_height(_ROWS_A_LAYER * picture.layers, size)), caption(result)) as axes:
         top = next((scale for scale in _SCALES if scale >= load.max(initial=0)), _SCALES[-1])
-        _draw(axes, picture, top, figure_size(size).line_pt, width)
+        together = _draw(axes, picture, top, figure_size(size).line_pt, width)
         _name(axes, platform, picture, int(_NAMES_PER_INCH * width))
         said = _busiest(links["from"], links["to"], links["utilisation_percent"])
         if any(map(picture.is_strip, range(len(picture.groups)))):
-            said += "\ncells are switches, each in the colour of its busiest link"
+            each = "" if together == 1 else f", or up to {together},"
+            said += f"\ncells are switches{each} in the colour of their busiest link"
         legend_above(axes, [], said)
     return axes
 
@@ -114,15 +117,15 @@ class _Picture:
         return any(len(group.nodes) > 1 for group in self.groups)
 
     def is_strip(self, number: int) -> bool:
-        """Whether a group is drawn as cells: of switches, hosts or NICs, but no machine."""
-        return len(self.groups[number].nodes) > 1 and self.groups[number].layer != 0
+        """Whether a group is drawn as cells: switches, hosts and NICs are, where any mark stands for several nodes."""
+        return self.is_grouped and self.groups[number].layer != 0
 
     def half_width(self, number: int) -> float:
         """Half of how wide a mark of cells is; 0 of another one."""
         if not self.is_strip(number):
             return 0.0
-        level = self.groups[number].layer
-        return 0.5 * _STRIP / sum(group.layer == level for group in self.groups)
+        group = self.groups[number]
+        return 0.5 * min(_STRIP / sum(each.layer == group.layer for each in self.groups), _CELL * len(group.nodes))
 
 
 def _picture(platform: Platform, load: NDArray[np.float64], most: int) -> _Picture:
@@ -179,7 +182,8 @@ def _rows(groups: Sequence[Group], lines: dict[tuple[int, int], float]) -> NDArr
     return place
 
 
-def _draw(axes: Axes, picture: _Picture, top: float, line_pt: float, width_in: float) -> None:
+def _draw(axes: Axes, picture: _Picture, top: float, line_pt: float, width_in: float) -> int:
+    """Draw lines and marks; gives how many nodes a cell has at most."""
     from matplotlib import colormaps
     from matplotlib.collections import LineCollection
 
@@ -196,7 +200,7 @@ def _draw(axes: Axes, picture: _Picture, top: float, line_pt: float, width_in: f
     spacing_pt = _ROW_WIDTH * width_in * POINTS_PER_INCH / counts.max()
     area = float(min(0.8 * spacing_pt, _LARGEST_NODE * line_pt) ** 2)
     kinds = np.array([_shape(picture, number) for number in range(len(picture.groups))])
-    _draw_strips(axes, picture, top, line_pt, width_in)
+    together = _draw_strips(axes, picture, top, line_pt, width_in)
     for shape in sorted({*kinds.tolist()} - {""}):
         mine = np.flatnonzero(kinds == shape)
         axes.scatter(
@@ -214,16 +218,18 @@ def _draw(axes: Axes, picture: _Picture, top: float, line_pt: float, width_in: f
             zorder=2,
         )
     side_bar(axes, drawn, "utilisation over the run (%)")
+    return together
 
 
-def _draw_strips(axes: Axes, picture: _Picture, top: float, line_pt: float, width_in: float) -> None:
-    """Draw the marks of several switches: a cell each, or for some where they are many."""
+def _draw_strips(axes: Axes, picture: _Picture, top: float, line_pt: float, width_in: float) -> int:
+    """Draw the marks of switches: a cell each, or for some where they are many; gives how many one has at most."""
     from matplotlib.collections import PatchCollection
     from matplotlib.patches import Rectangle
 
     height = figure_of(axes).get_figheight() * POINTS_PER_INCH * _ROW_WIDTH
     half = 0.5 * _STRIP_PT * line_pt * picture.layers / height
     cells, busy = [], []
+    together = 0
     for number in filter(picture.is_strip, range(len(picture.groups))):
         nodes = picture.groups[number].nodes
         wide = 2 * picture.half_width(number)
@@ -235,12 +241,14 @@ def _draw_strips(axes: Axes, picture: _Picture, top: float, line_pt: float, widt
             corner = (left + place * wide / len(parts), picture.place[number, 1] - half)
             cells.append(Rectangle(corner, wide / len(parts), 2 * half))
             busy.append(picture.node[part].max())
+            together = max(together, len(part))
     if cells:
         drawn = PatchCollection(
             cells, cmap=AMOUNTS, clim=(0, top), edgecolors=INK, linewidths=line_pt / 3, zorder=2, label="cells"
         )
         drawn.set_array(np.ma.array(busy))
         axes.add_collection(drawn)
+    return together
 
 
 def _shape(picture: _Picture, number: int) -> str:
@@ -255,7 +263,7 @@ def _curve(picture: _Picture, a: int, b: int) -> NDArray[np.float64]:
     first, second = picture.place[a].copy(), picture.place[b].copy()
     for mine, number, other in ((first, a, second), (second, b, first)):
         # a line meets a mark of cells as straight as it can
-        half = 0.85 * picture.half_width(number)
+        half = 0.85 * picture.half_width(number) if len(picture.groups[number].nodes) > 1 else 0.0
         mine[0] = np.clip(other[0], mine[0] - half, mine[0] + half)
     if picture.is_circle or first[1] != second[1]:
         return np.array([first, second])

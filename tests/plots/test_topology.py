@@ -174,7 +174,9 @@ def test_a_mark_of_switches_has_a_cell_for_each_with_its_busiest_link() -> None:
     assert len(labelled(axes, "links").get_segments()) == 2 * 43
     assert max(drawn.get_array()) == max(busiest[name] for name in names if name.startswith(("leaf", "spine")))
     (legend,) = axes.figure.legends
-    assert legend.get_title().get_text().endswith("\ncells are switches, each in the colour of its busiest link")
+    assert (
+        legend.get_title().get_text().endswith("\ncells are switches, or up to 2, in the colour of their busiest link")
+    )
     # what is said between the rows is of the links that join them
     said = {tick: label.get_text() for tick, label in zip(axes.get_yticks(), axes.get_yticklabels(), strict=True)}
     for tick, name in ((0.5, "host"), (1.5, "fabric")):
