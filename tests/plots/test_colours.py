@@ -17,7 +17,7 @@ from astra_py.plots import style
 from astra_py.plots.rank_map import STATES
 from astra_py.plots.style import collective_colours, line_look
 from astra_py.workloads.calls import COLLECTIVE_KINDS
-from plot_cases import flows_result, many_ranks, result_of
+from plot_cases import flows_result, links_of, made_up, many_ranks, result_of, with_bins
 
 #: What people see: Machado, Oliveira, Fernandes, "A Physiologically-based Model for Simulation of Color Vision
 #: Deficiency", IEEE TVCG 15(6), 2009, severity 1.0, of linear RGB; and what all others do.
@@ -112,6 +112,23 @@ def test_lines_look_like_no_other() -> None:
     assert len({str(line_look(number)) for number in range(style.MOST_SERIES)}) == style.MOST_SERIES
 
 
+def held_ports() -> Any:
+    """Queues of 16 directions of links, of which the first and another one were held."""
+    keys = {"kind": "leaf_spine", "ranks": 4, "ranks_per_leaf": 2}
+    pauses = {"channel": np.arange(16), "start_ps": [10**6] * 16, "end_ps": [2 * 10**6] * 16}
+    return with_bins(links_of(keys), keys, pauses=pauses)
+
+
+def result_of_kinds(kinds: list[str]) -> Any:
+    """A message of each of some kinds of collectives."""
+    number = np.arange(len(kinds))
+    tables = {
+        "collectives": {"collective": number, "kind": np.array(kinds, dtype=object)},
+        "messages": {"collective": number, "delivered_ps": 10**6 * (number + 1)},
+    }
+    return made_up(tables, {"kind": "single_switch", "ranks": 2})
+
+
 def look(handle: Any) -> str:
     """What a reader sees of an entry of a legend."""
     if hasattr(handle, "get_hatch"):
@@ -129,6 +146,8 @@ def look(handle: Any) -> str:
         lambda: plots.plot_flows(flows_result(), "slowdown"),
         lambda: plots.plot_busbw(result_of("packet"), result_of("flow"), result_of("analytic")),
         lambda: plots.plot_queues(result_of("packet"), 8),
+        lambda: plots.plot_queues(held_ports(), 8),
+        lambda: plots.plot_flows(result_of_kinds(["all_to_all_v", "all_to_all", "broadcast", "all_reduce"])),
     ],
 )
 def test_no_two_entries_of_a_legend_look_alike(draw: Callable[[], Any]) -> None:

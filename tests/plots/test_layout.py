@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -105,6 +106,13 @@ def test_nothing_is_cut_covered_or_too_small(picture: str, size: str) -> None:
     assert data.height > 0.25 * figure.get_figheight() * dots
     assert data.width > 0.3 * figure.get_figwidth() * dots
     assert figure.get_figheight() <= SIZES[size].tallest_in
+
+
+@pytest.mark.parametrize("picture", PICTURES)
+def test_each_caption_has_scenario_platform_engine_and_seed(picture: str) -> None:
+    said = PICTURES[picture]("column").figure.get_supxlabel().replace("\n", " ")
+    assert re.match(r"\S.*, \w+ of [\d,]+ ranks, engine (packet|flow|analytic)\S*, seed \d+, digest [0-9a-f]{12}", said)
+    assert not said.startswith(("engine", "seed"))
 
 
 @pytest.mark.parametrize("picture", PICTURES)
