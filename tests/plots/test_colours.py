@@ -130,10 +130,12 @@ def result_of_kinds(kinds: list[str]) -> Any:
 
 
 def look(handle: Any) -> str:
-    """What a reader sees of an entry of a legend."""
+    """What a reader sees of an entry of a legend; a plain area looks like a plain line of its colour."""
     if hasattr(handle, "get_hatch"):
-        return str((to_hex(handle.get_facecolor(), keep_alpha=True), handle.get_hatch()))
-    return str((to_hex(handle.get_color()), handle.get_marker(), handle.get_linestyle(), handle._dash_pattern))
+        return str((to_hex(handle.get_facecolor(), keep_alpha=True), handle.get_hatch() or ""))
+    marker = str(handle.get_marker()).removeprefix("None")
+    dashes = "" if handle._dash_pattern[1] is None else str(handle._dash_pattern)
+    return str((to_hex(handle.get_color()) + "ff", marker + dashes))
 
 
 @pytest.mark.parametrize(
