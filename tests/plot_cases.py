@@ -11,13 +11,17 @@ from typing import Any
 import numpy as np
 
 import astra_py as ap
+from astra_py.analysis.stretches import Part
 from astra_py.config import load_scenario
 from astra_py.platforms import build_platform
+from astra_py.plots.why import Why
 from astra_py.results.columns import TABLES
 from astra_py.results.result import Result
 from small_job import write_job
 
 ENGINES = ("packet", "flow", "analytic")
+#: Bins of time of results that are made up.
+BINS = 5
 ZIONEX = (
     *("platform.kind=zionex", "platform.nodes=2", "platform.accelerators_per_node=4", "platform.ranks=8"),
     *("platform.ranks_per_leaf=4", "workload.iterations=2"),
@@ -119,3 +123,33 @@ def many_ranks(ranks: int = 1024) -> Result:
         "links": links_of(platform),
     }
     return made_up(tables, platform)
+
+
+def with_bins(links: dict[str, Any], platform: dict[str, Any], **tables: Any) -> Result:
+    """A result whose channels have each their own utilisation and queue, a random one in each bin."""
+    channels = len(links["channel"])
+    draw = np.random.default_rng(3)
+    bins = {
+        "channel": np.repeat(np.arange(channels), BINS),
+        "bin": np.tile(np.arange(BINS), channels),
+        "start_us": np.tile(np.arange(BINS) * 10.0, channels),
+        "time_us": np.tile([10.0] * (BINS - 1) + [4.0], channels),
+        "utilisation_percent": draw.uniform(0, 100, BINS * channels),
+        "max_queue_bytes": draw.integers(1000, 50_000, BINS * channels),
+    }
+    return made_up({"links": links, "link_bins": bins, **tables}, platform)
+
+
+def variants_of(saved: Why, collectives: int = 9) -> Why:
+    """Eight variants of each of some collectives, each with times of its own."""
+    rows, names = [], []
+    for window in ("none", "bdp"):
+        for control in ("none", "dcqcn"):
+            for payload in ("1024B", "4096B"):
+                keys = {"window": window, "congestion_control": control, "payload": payload}
+                variant = ", ".join(f"transport.{key}={value}" for key, value in keys.items())
+                for number in range(collectives):
+                    time = {f"{part}_us": 0.0 for part in Part} | {"payload_us": float(100 * number + len(rows))}
+                    rows.append({**saved.rows[0], **time, "packet_us": time["payload_us"], "variant": variant})
+                    names.append(f"top_{number}.weight_gradient, iteration 0, {variant}")
+    return saved._replace(rows=rows, names=names)

@@ -12,6 +12,7 @@ from astra_py.analysis.cases import Observe, unobserved
 from astra_py.api import one_collective
 from astra_py.config import load_scenario
 from astra_py.errors import ConfigError
+from astra_py.results.provenance import provenance
 from astra_py.results.rows import collective_rows, run_row
 
 __all__ = ["collective_times"]
@@ -47,7 +48,8 @@ def collective_times(
     Yields
     ------
     dict : of plain values, units in the names: ``time_ps``, ``algbw_GBps``, ``busbw_GBps``, ``ideal_time_ps``,
-        ``analytic_time_ps``, what the run cost and counted, its seed, digest and the checks that it passed.
+        ``analytic_time_ps``, what the run cost and counted, its scenario (a file's name, or the kind, "alone"),
+        platform, seed, digest and the checks that it passed.
 
     Raises
     ------
@@ -59,6 +61,7 @@ def collective_times(
         raise ConfigError(f"platform.ranks = 1: {kind} has nobody to send to; allowed here: 2 or more")
     if kind == "sendrecv" and group is None:
         group = (0, 1)
+    name = f"{kind} alone" if isinstance(source, Mapping) else Path(source).name
     warned: set[str] = set()
     for size_bytes in sizes:
         run = one_collective(scenario, kind, size_bytes, group, started=time.process_time())
@@ -69,6 +72,8 @@ def collective_times(
         with observe(run.title) as progress:
             result = run.run(progress=progress)
         (row,) = collective_rows(result)
-        yield {name: value for name, value in row.items() if name not in _LEFT_OUT} | {
-            name: value for name, value in run_row(result).items() if name != "time_ps"
-        }
+        yield (
+            {key: value for key, value in row.items() if key not in _LEFT_OUT}
+            | {"scenario": name, "platform": provenance(result)["platform"]}
+            | {key: value for key, value in run_row(result).items() if key != "time_ps"}
+        )

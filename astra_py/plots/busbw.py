@@ -12,8 +12,8 @@ import numpy as np
 
 from astra_py.errors import ConfigError
 from astra_py.plots.caption import caption_of
-from astra_py.plots.figure import drawing, figure_of, legend_above
-from astra_py.plots.style import MEASURED, SERIES
+from astra_py.plots.figure import are_beside, drawing, legend_above
+from astra_py.plots.style import MEASURED, MOST_SERIES, line_look
 from astra_py.results.provenance import provenance
 from astra_py.results.result import Result
 from astra_py.units import format_size
@@ -26,15 +26,18 @@ __all__ = ["plot_busbw", "read_rows"]
 
 #: What tells series apart, and how it is said; what all have in common is said once, above.
 _KEYS = {"run": "{}", "kind": "{}", "algorithm": "{}", "ranks": "{} ranks", "engine": "engine {}"}
+#: What rows say of their run, beside its engine, for the caption.
+_SAID = ("scenario", "platform", "seed", "digest")
 _MARKERS = "osD^vPX*"
-#: Ticks of the axis of sizes: at most so many, and for an inch of the figure.
-_MOST_TICKS, _TICKS_PER_INCH = 9, 1.6
+#: Ticks of the axis of sizes, at most.
+_MOST_TICKS = 9
 
 
 def plot_busbw(
     *sources: Result | pd.DataFrame,
     names: Sequence[str] = (),
     log: pd.DataFrame | None = None,
+    log_name: str = "",
     ax: Axes | None = None,
     size: str = "paper",
 ) -> Axes:
@@ -47,21 +50,33 @@ def plot_busbw(
     sources : results of runs, or rows of ``astra-py collective --json``, see :func:`read_rows`.
     names : what each source is called; needed where two are alike in all else.
     log : rows of an nccl-tests log, as :func:`astra_py.formats.read` gives them; its times out of place are drawn.
+    log_name : of its file, for the caption.
     ax, size : as :func:`~astra_py.plots.timeline.plot_timeline` takes them.
 
     Raises
     ------
-    ConfigError : nothing has a bus bandwidth, or matplotlib is not installed.
+    ConfigError : nothing has a bus bandwidth, there are more lines than can be told apart, or matplotlib is not
+        installed.
     """
     rows = _all_rows(sources, names)
     if not len(rows) and log is None:
         raise ConfigError("no collective has a bus bandwidth: there is nothing to draw")
-    under = caption_of(run for source in sources for run in _runs(source))
+    under = ", ".join(
+        part
+        for part in (
+            caption_of(run for source in sources for run in _runs(source)),
+            "" if log is None else f"measured: {log_name or 'a log of nccl-tests'}",
+        )
+        if part
+    )
+    lines = list(rows.groupby(list(_KEYS), sort=False))
+    if len(lines) > MOST_SERIES:
+        raise ConfigError(f"busbw of {len(lines)} lines; allowed: {MOST_SERIES}, which can be told apart")
     varied = [key for key in _KEYS if rows[key].nunique() > 1]
     shared = [_said(key, rows[key].iloc[0]) for key in _KEYS if key not in varied and len(rows)]
     with drawing(ax, size, 0.5, under) as axes:
         handles: list[Any] = []
-        for number, (_, series) in enumerate(rows.groupby(list(_KEYS), sort=False)):
+        for number, (_, series) in enumerate(lines):
             label = ", ".join(filter(None, (_said(key, series[key].iloc[0]) for key in varied))) or "simulated"
             handles.append(_draw_series(axes, series, number, label))
         if log is not None:
@@ -97,7 +112,7 @@ def read_rows(path: str | Path) -> pd.DataFrame:
             row = None
         if not isinstance(row, Mapping) or not wanted <= set(row):
             raise ConfigError(f"{path}, line {number}: no row of astra-py collective --json")
-        rows.append({key: row[key] for key in sorted(wanted)} | {"seed": row.get("seed"), "digest": row.get("digest")})
+        rows.append({key: row[key] for key in sorted(wanted)} | {key: row.get(key) for key in _SAID})
     if not rows:
         raise ConfigError(f"{path}: has no rows of astra-py collective --json")
     return pd.DataFrame(rows)
@@ -131,8 +146,11 @@ def _runs(source: Result | pd.DataFrame) -> list[dict[str, Any]]:
     """What the caption says of a source."""
     if isinstance(source, Result):
         return [provenance(source)]
-    known = source.reindex(columns=["engine", "seed", "digest"]).astype(object)
-    return [{str(key): value for key, value in row.items()} for row in known.to_dict("records")]
+    known = source.reindex(columns=["engine", *_SAID]).astype(object)
+    # rows of other makes need not say it
+    known["scenario"] = known["scenario"].where(known["scenario"].notna(), "scenario unknown")
+    known["seed"] = known["seed"].where(known["seed"].notna(), "unknown")
+    return [{str(key): value for key, value in row.items() if value == value} for row in known.to_dict("records")]
 
 
 def _said(key: str, value: Any) -> str:
@@ -140,10 +158,10 @@ def _said(key: str, value: Any) -> str:
 
 
 def _draw_series(axes: Axes, series: pd.DataFrame, number: int, label: str) -> Any:
-    look: dict[str, Any] = {"color": SERIES[number % len(SERIES)], "marker": _MARKERS[number % len(_MARKERS)]}
+    look: dict[str, Any] = {**line_look(number), "marker": _MARKERS[number % len(_MARKERS)]}
     medians = series.groupby("size_bytes")["busbw_GBps"].median()
     if len(medians) < len(series):
-        axes.plot(series["size_bytes"], series["busbw_GBps"], linestyle="none", alpha=0.35, **look)
+        axes.plot(series["size_bytes"], series["busbw_GBps"], alpha=0.35, **{**look, "linestyle": "none"})
     (line,) = axes.plot(medians.index, medians.to_numpy(), label=label, **look)
     return line
 
@@ -152,10 +170,16 @@ def _set_axes(axes: Axes) -> None:
     axes.set_xscale("log", base=2)
     low, high = axes.dataLim.intervalx
     first, last = int(np.floor(np.log2(low))), int(np.ceil(np.log2(high)))
-    ticks = min(_MOST_TICKS, int(_TICKS_PER_INCH * figure_of(axes).get_figwidth()))
-    step = max(1, -(-(last - first) // (ticks - 1)))
-    sizes = 2 ** np.arange(first, last + 1, step)
-    axes.set_xticks(sizes, [format_size(int(size)) for size in sizes])
+    step = 1
+    while True:
+        sizes = 2 ** np.arange(first, last + 1, step)
+        names = [format_size(int(size)) for size in sizes]
+        if len(sizes) <= _MOST_TICKS and are_beside(axes, names):
+            break
+        step += 1
+    axes.set_xticks(sizes, names)
+    # the first name is beside that of the other axis
+    axes.set_xlim(2.0 ** (first - 0.04 * (last - first) - 0.1), 2.0 ** (last + 0.02 * (last - first)))
     axes.minorticks_off()
     axes.set(xlabel="size", ylabel="bus bandwidth (GB/s)")
     axes.set_ylim(bottom=0)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import textwrap
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,23 +21,36 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMATS",
+    "POINTS_PER_INCH",
+    "are_beside",
     "drawing",
     "figure_of",
     "legend_above",
+    "most_rows",
     "plain_log",
     "require_format",
     "require_pyplot",
+    "rows_height",
     "save_figure",
+    "shortened",
     "side_bar",
     "whole_numbers",
+    "width_pt",
 ]
 
 #: Endings of the files that a figure can be written to.
 FORMATS = ("svg", "pdf", "png")
-#: Width of a character of matplotlib's own font, DejaVu Sans, in sizes of the font: the mean over English text.
-_CHARACTER = 0.58
-_POINTS_PER_INCH = 72
+#: Of text and lines.
+POINTS_PER_INCH = 72
 _DECADE = 10
+#: In sizes of the font: width of a legend's handle and its gaps, height of a line of text, and of a row with a name.
+_HANDLE, _LINE, _ROW = 3.8, 1.6, 1.9
+#: Lines of a legend with its title, of a caption, and of all that is around the data, that a figure's height is for.
+_LEGEND_LINES, _CAPTION_LINES, _LINES = 3, 2, 8.5
+#: Share of a figure's width that text has.
+_TEXT_WIDTH = 0.97
+#: Share of its width that axes keep at least, when names and ticks have taken their room.
+_DATA_WIDTH = 0.9
 #: So that the ids in an SVG are the same each time.
 _SALT = "astra-py"
 
@@ -126,13 +139,82 @@ def drawing(ax: Axes | None, size: str, height: float, caption: str) -> Iterator
 def _add_caption(figure: Figure, caption: str, look: FigureSize) -> None:
     """Write a caption below everything else, in as many lines as it needs."""
     font_pt = look.font_pt - 1
-    characters = int(look.width_in * _POINTS_PER_INCH / (_CHARACTER * font_pt))
+    text = _wrapped(caption, _TEXT_WIDTH * look.width_in * POINTS_PER_INCH, font_pt)
+    _grow(figure, text.count("\n") + 1 - _CAPTION_LINES, font_pt)
     # the layout makes room for the figure's own label, and for no other text
-    figure.supxlabel(textwrap.fill(caption, characters), x=0.01, ha="left", fontsize=font_pt, color=INK)
+    figure.supxlabel(text, x=0.01, ha="left", fontsize=font_pt, color=INK)
+
+
+def rows_height(rows: float, size: str) -> float:
+    """Height of a figure with so many rows whose names are written beside them, as a share of its width."""
+    look = figure_size(size)
+    return (_LINE * _LINES + _ROW * rows) * look.font_pt / (POINTS_PER_INCH * look.width_in * look.stretch)
+
+
+def most_rows(size: str, lines: int = 0) -> float:
+    """Rows with names that the highest figure of a size has, whose legend has so many more lines."""
+    look = figure_size(size)
+    return (look.tallest_in * POINTS_PER_INCH / look.font_pt - _LINE * (_LINES + lines)) / _ROW
+
+
+def _font_pt(key: Literal["legend.fontsize", "xtick.labelsize"]) -> float:
+    """Size of a font that one of matplotlib's parameters has, as a number or a word."""
+    import matplotlib as mpl
+    from matplotlib.font_manager import FontProperties
+
+    return float(FontProperties(size=mpl.rcParams[key]).get_size_in_points())
+
+
+def width_pt(text: str, font_pt: float) -> float:
+    """How wide a line of text is, in points."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    width, _, _ = text_to_path.get_text_width_height_descent(text, FontProperties(size=font_pt), ismath=False)
+    return float(width)
+
+
+def are_beside(ax: Axes, labels: Sequence[str]) -> bool:
+    """Whether so many labels, evenly below ``ax``, have room side by side; the first and last stand out by a half."""
+    font_pt = _font_pt("xtick.labelsize")
+    room_pt = _DATA_WIDTH * figure_of(ax).get_figwidth() * ax.get_position().width * POINTS_PER_INCH
+    widest = max((width_pt(label, font_pt) for label in labels), default=0.0)
+    return len(labels) < 2 or (widest + 0.5 * font_pt) * (len(labels) - 1) <= room_pt
+
+
+def shortened(text: str, room_pt: float, font_pt: float) -> str:
+    """``text`` without as much of its middle as does not fit into this width."""
+    kept, short = len(text), text
+    while kept > 1 and width_pt(short, font_pt) > room_pt:
+        kept -= 1
+        short = f"{text[: kept - kept // 2]}…{text[len(text) - kept // 2 :]}"
+    return short
+
+
+def _wrapped(text: str, room_pt: float, font_pt: float) -> str:
+    """``text`` with its words in as many lines as it needs, of this width; its own lines begin new ones."""
+    lines: list[str] = []
+    for given in text.splitlines():
+        line = ""
+        for word in given.split(" "):
+            if line and width_pt(f"{line} {word}", font_pt) > room_pt:
+                lines.append(line)
+                line = word
+            else:
+                line = f"{line} {word}" if line else word
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _grow(figure: Figure, lines: int, font_pt: float) -> None:
+    """Make a figure higher by so many lines of text, if any, so that they take nothing from the data."""
+    figure.set_figheight(figure.get_figheight() + max(0, lines) * _LINE * font_pt / POINTS_PER_INCH)
 
 
 def legend_above(ax: Axes, handles: Sequence[Any], title: str | None = None) -> None:
     """Put a legend above the data, in as few rows as fit; above all of the figure where nothing else is in it.
+
+    A figure that has nothing else in it becomes higher where the legend has more than a few lines.
 
     Parameters
     ----------
@@ -140,17 +222,27 @@ def legend_above(ax: Axes, handles: Sequence[Any], title: str | None = None) -> 
     handles : what is explained, each with a label; where there is none, the title stands alone.
     title : of the legend: what the figure shows.
     """
-    import matplotlib as mpl
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     figure = figure_of(ax)
-    font_pt = mpl.font_manager.FontProperties(size=mpl.rcParams["legend.fontsize"]).get_size_in_points()
-    room = 0.95 * figure.get_figwidth() * _POINTS_PER_INCH / (_CHARACTER * font_pt)
+    font_pt = _font_pt("legend.fontsize")
+    room_pt = _TEXT_WIDTH * figure.get_figwidth() * POINTS_PER_INCH
     is_alone = figure.axes == [ax] and isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine)
-    place = {"loc": "outside upper left"} if is_alone else {"loc": "lower left", "bbox_to_anchor": (0, 1)}
+    place: dict[str, Any] = {"loc": "outside upper left"}
+    if not is_alone:
+        place = {"loc": "lower left", "bbox_to_anchor": (0, 1)}
+    labels = [_wrapped(str(handle.get_label()), room_pt - _HANDLE * font_pt, font_pt) for handle in handles]
+    columns = _columns(labels, room_pt, font_pt)
+    if labels:
+        # matplotlib takes no empty list
+        place["labels"] = labels
+    title = title and _wrapped(title, room_pt, font_pt)
+    if is_alone:
+        lines = sum(label.count("\n") + 1 for label in labels) / columns
+        _grow(figure, math.ceil(lines) + (title.count("\n") + 1 if title else 0) - _LEGEND_LINES, font_pt)
     (figure if is_alone else ax).legend(
         handles=handles,
-        ncols=_columns([str(handle.get_label()) for handle in handles], room),
+        ncols=columns,
         borderaxespad=0.2,
         borderpad=0.2,
         columnspacing=1.2,
@@ -161,13 +253,13 @@ def legend_above(ax: Axes, handles: Sequence[Any], title: str | None = None) -> 
     )
 
 
-def _columns(labels: Sequence[str], room: float) -> int:
-    """The most columns of a legend, filled one after another, that ``room`` characters hold."""
-    longest = np.array([len(label) for label in labels])
+def _columns(labels: Sequence[str], room_pt: float, font_pt: float) -> int:
+    """The most columns of a legend, filled one after another, that ``room_pt`` holds."""
+    longest = np.array([max(width_pt(line, font_pt) for line in label.splitlines() or [""]) for label in labels])
     for columns in range(len(labels), 1, -1):
-        # as matplotlib fills them; a handle and its gaps are about five characters wide
-        widths = [int(part.max()) + 5 for part in np.array_split(longest, columns)]
-        if sum(widths) <= room:
+        # as matplotlib fills them
+        widths = [float(part.max()) + _HANDLE * font_pt for part in np.array_split(longest, columns)]
+        if sum(widths) <= room_pt:
             return columns
     return 1
 

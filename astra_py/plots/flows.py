@@ -12,7 +12,7 @@ from astra_py.errors import ConfigError
 from astra_py.plots.caption import caption
 from astra_py.plots.collective_kinds import kinds_of
 from astra_py.plots.figure import drawing, legend_above, plain_log
-from astra_py.plots.style import INK, SERIES, collective_colour
+from astra_py.plots.style import INK, MOST_SERIES, STEPS, collective_colours, line_look
 from astra_py.plots.units import byte_unit, time_unit
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ _MOST_POINTS = 1000
 _PERCENTILES = (50, 95, 99)
 #: Groups of flows of equal number by size, and how many flows one has at least.
 _MOST_GROUPS, _FEWEST_FLOWS = 20, 10
-#: Sizes of flows or messages that have a distribution each; of more, one of all is drawn.
-_MOST_KINDS = 8
 
 
 def plot_flows(result: Result, of: str = TIME, *, ax: Axes | None = None, size: str = "paper") -> Axes:
@@ -60,21 +58,23 @@ def plot_flows(result: Result, of: str = TIME, *, ax: Axes | None = None, size: 
         largest = max(float(each.max()) for each in times.values())
         unit = time_unit(largest)
         handles: list[Any] = []
-        for number, (name, each) in enumerate(times.items()):
+        colours = collective_colours(times)
+        drawn = sorted(sorted(times, key=lambda name: -len(times[name]))[:MOST_SERIES], key=list(times).index)
+        for number, name in enumerate(drawn):
+            each = times[name]
             shares = np.linspace(0, 100, min(len(each), _MOST_POINTS))
-            colour = SERIES[number % len(SERIES)] if what == "flow" else collective_colour(name)
             label = f"{name or 'all'}: {len(each):,} {what}{'' if len(each) == 1 else 's'}"
-            if number and what != "flow" and colour in [handle.get_color() for handle in handles]:
-                colour = next(each for each in SERIES if each not in [handle.get_color() for handle in handles])
+            look = line_look(number) if what == "flow" else {"color": colours[name]}
             values = np.percentile(each, shares) / unit.size
             # from 0: below the shortest time there is nothing
-            handles += axes.plot(np.append(values[:1], values), np.append(0, shares), color=colour, label=label)
+            handles += axes.plot(np.append(values[:1], values), np.append(0, shares), label=label, **look)
         plain_log(axes, "x")
         everything = np.concatenate(list(times.values()))
         marks = ", ".join(f"p{share} {_figure(np.percentile(everything, share) / unit.size)}" for share in (50, 99))
         axes.set(xlabel=f"{what} completion time ({unit.name})", ylabel=f"{what}s (%)", ylim=(0, 100))
         axes.grid(True)
-        legend_above(axes, handles, f"{marks} {unit.name}, longest {_figure(largest / unit.size)} {unit.name}")
+        some = f"the {len(drawn)} of {len(times)} jobs with most flows; all: " if len(drawn) < len(times) else ""
+        legend_above(axes, handles, f"{some}{marks} {unit.name}, longest {_figure(largest / unit.size)} {unit.name}")
     return axes
 
 
@@ -110,7 +110,7 @@ def _plot_slowdown(result: Result, ax: Axes | None, size: str) -> Axes:
         handles: list[Any] = []
         for number, share in enumerate(_PERCENTILES):
             values = [float(np.percentile(slowdowns[group], share)) for group in groups]
-            look: dict[str, Any] = {"color": SERIES[number], "marker": "osD"[number]}
+            look: dict[str, Any] = {"color": STEPS[number], "marker": "osD"[number]}
             handles += axes.plot(middles, values, label=f"p{share}", **look)
         axes.axhline(1, color=INK, linewidth=0.5, zorder=0)
         plain_log(axes, "x")

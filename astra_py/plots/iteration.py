@@ -86,12 +86,16 @@ class Iteration:
             )
         return {name: column[is_seen] for name, column in table.items()}
 
-    def exposed_ps(self, rank: int) -> int:
-        """Exposed communication of one rank, as in the table: the iteration's time less the union of its compute."""
+    def compute(self, rank: int) -> IntervalSet:
+        """When one rank computes for the iteration: it may begin before the rank's iteration does."""
         table = self.operations
         own = (table["rank"] == rank) & (table["iteration"] == self.number) & (table["kind"] == "compute")
+        return IntervalSet(table["start_ps"][own], table["end_ps"][own])
+
+    def exposed_ps(self, rank: int) -> int:
+        """Exposed communication of one rank, as in the table: the iteration's time less the union of its compute."""
         begin, end = self.bounds[rank]
-        return int(end - begin) - IntervalSet(table["start_ps"][own], table["end_ps"][own]).length
+        return int(end - begin) - self.compute(rank).length
 
 
 def find_iteration(result: Result, number: int | None, job: str | None) -> Iteration:

@@ -98,4 +98,5 @@ def _busbw(paths: Sequence[Path], log: str | Path | None, size: str, ax: Axes | 
     sources: list[Result | Any] = [read_result(path) if path.is_dir() else read_rows(path) for path in paths]
     measured = None if log is None else read(Path(log), kinds=(Kind.MEASUREMENTS,)).content
     names = [path.name if path.is_dir() else path.stem for path in paths] if len(paths) > 1 else []
-    return plot_busbw(*sources, names=names, log=measured, ax=ax, size=size)
+    log_name = "" if log is None else Path(log).name
+    return plot_busbw(*sources, names=names, log=measured, log_name=log_name, ax=ax, size=size)

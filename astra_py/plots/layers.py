@@ -63,12 +63,14 @@ class Group:
     layer: int
 
 
-def group_nodes(platform: Platform, most: int) -> list[Group]:
+def group_nodes(platform: Platform, most: int, most_lines: int | None = None) -> list[Group]:
     """Nodes in groups, at most ``most`` of a layer, in order of layers and nodes.
 
     Where ranks are more than that, a machine with all that is in it is a group. In layers that still have too many,
-    the highest first, neighbours that are linked to the same groups above are joined, as few as need be; where that is
-    not enough, any neighbours are.
+    the highest first, nodes that are linked to the same ones below are joined, as the switches of a pod or of a plane
+    are; else neighbours that are linked to the same groups above, as few as need be; where that is not enough, any
+    neighbours are. Where more than ``most_lines`` lines would then go down from a layer, groups of it that are linked
+    to the same ones below are joined, and if that is not enough, neighbours.
     """
     layer = layers_of(platform)
     member = np.arange(len(layer))
@@ -78,6 +80,9 @@ def group_nodes(platform: Platform, most: int) -> list[Group]:
     pairs = np.concatenate([pairs, pairs[:, ::-1]])
     for level in sorted(set(layer[member].tolist()), reverse=True):
         member = _join(member, layer, pairs, level, most)
+    if most_lines is not None:
+        for level in sorted(set(layer[member].tolist())):
+            member = _bundle(member, layer, pairs, level, most_lines)
     found: dict[int, list[int]] = {}
     for node, first in enumerate(member.tolist()):
         found.setdefault(first, []).append(node)
@@ -105,20 +110,63 @@ def _join(
     groups = np.unique(member[layer[member] == level])
     if len(groups) <= most:
         return member
-    near, far = member[pairs[:, 0]], member[pairs[:, 1]]
-    is_up = (layer[near] == level) & (layer[far] > level)
-    above: dict[int, set[int]] = {int(group): set() for group in groups}
-    for group, other in set(zip(near[is_up].tolist(), far[is_up].tolist(), strict=True)):
-        above[group].add(other)
-    alike: dict[frozenset[int], list[int]] = {}
-    for group in groups.tolist():
-        alike.setdefault(frozenset(above[group]), []).append(group)
-    families = list(alike.values()) if len(alike) <= most else [groups.tolist()]
+    pods = _alike(member, layer, pairs, level, is_above=False)
+    if 1 < len(pods) <= most:
+        return _merged(member, pods)
+    alike = _alike(member, layer, pairs, level, is_above=True)
+    families = alike if len(alike) <= most else [groups.tolist()]
     together = -(-len(groups) // most)
     while sum(-(-len(family) // together) for family in families) > most:
         together += 1
-    joined = member.copy()
+    return _merged(
+        member,
+        [part.tolist() for family in families for part in np.array_split(family, -(-len(family) // together))],
+    )
+
+
+def _alike(
+    member: NDArray[np.int64], layer: NDArray[np.int64], pairs: NDArray[np.int64], level: int, *, is_above: bool
+) -> list[list[int]]:
+    """Groups of a layer, together where they are linked to the same groups above, or below, it."""
+    near, far = member[pairs[:, 0]], member[pairs[:, 1]]
+    is_mine = (layer[near] == level) & ((layer[far] > level) if is_above else (layer[far] < level))
+    others: dict[int, set[int]] = {group: set() for group in np.unique(member[layer[member] == level]).tolist()}
+    for group, other in set(zip(near[is_mine].tolist(), far[is_mine].tolist(), strict=True)):
+        others[group].add(other)
+    alike: dict[frozenset[int], list[int]] = {}
+    for group, linked in others.items():
+        alike.setdefault(frozenset(linked), []).append(group)
+    return list(alike.values())
+
+
+def _merged(member: NDArray[np.int64], families: list[list[int]]) -> NDArray[np.int64]:
+    """``member`` with the groups of each family as one."""
+    joined = np.arange(len(member))
     for family in families:
-        for part in np.array_split(family, -(-len(family) // together)):
-            joined[np.isin(member, part)] = part[0]
-    return joined
+        joined[family] = family[0]
+    return joined[member]
+
+
+def _bundle(
+    member: NDArray[np.int64], layer: NDArray[np.int64], pairs: NDArray[np.int64], level: int, most_lines: int
+) -> NDArray[np.int64]:
+    """``member`` with groups of a layer joined until no more than so many lines go down from it, or are inside it.
+
+    From layer -1, which hangs below the ranks, they go up.
+    """
+    if _lines_from(member, layer, pairs, level) <= most_lines:
+        return member
+    member = _merged(member, _alike(member, layer, pairs, level, is_above=level < 0))
+    while _lines_from(member, layer, pairs, level) > most_lines:
+        groups = np.unique(member[layer[member] == level])
+        if len(groups) == 1:
+            break
+        member = _merged(member, [part.tolist() for part in np.array_split(groups, (len(groups) + 1) // 2)])
+    return member
+
+
+def _lines_from(member: NDArray[np.int64], layer: NDArray[np.int64], pairs: NDArray[np.int64], level: int) -> int:
+    near, far = member[pairs[:, 0]], member[pairs[:, 1]]
+    is_there = layer[far] >= level if level < 0 else (layer[far] <= level) & (layer[far] >= 0)
+    ends = np.sort(np.column_stack([near, far])[(layer[near] == level) & is_there & (near != far)], axis=1)
+    return len(np.unique(ends, axis=0))

@@ -11,7 +11,7 @@ from astra_py.errors import ConfigError
 from astra_py.plots.bins import link_bins
 from astra_py.plots.caption import caption
 from astra_py.plots.figure import drawing, legend_above
-from astra_py.plots.style import DARK_GREY, SERIES
+from astra_py.plots.style import OTHERS, SERIES
 from astra_py.plots.units import byte_unit, time_unit
 from astra_py.results.intervals import IntervalSet
 
@@ -33,7 +33,7 @@ def plot_queues(result: Result, ports: int = _PORTS, *, ax: Axes | None = None, 
     """Draw the most bytes that waited, or were being sent, at the fullest egress ports in each bin of time.
 
     Ports whose queue never had a hundredth of the highest one's bytes are left out.
-    Below are strips: when each of these ports was made to pause by PFC, and, in grey, when any other was.
+    Below are strips: when each of these ports was made to pause by PFC, and, in black, when any other was.
 
     Parameters
     ----------
@@ -72,8 +72,8 @@ def plot_queues(result: Result, ports: int = _PORTS, *, ax: Axes | None = None, 
             strips += _strip(axes, pauses, pauses["channel"] == channel, colour, strips, highest, time.size)
         is_other = ~np.isin(pauses["channel"], shown)
         if is_other.any():
-            strips += _strip(axes, pauses, is_other, DARK_GREY, strips, highest, time.size)
-            handles.append(Patch(color=DARK_GREY, label="another port was held"))
+            strips += _strip(axes, pauses, is_other, OTHERS, strips, highest, time.size)
+            handles.append(Patch(color=OTHERS, label="another port was held"))
         axes.set(xlabel=f"time since the start ({time.name})", ylabel=f"longest queue ({amount.name})")
         axes.set(xlim=(edges[0], edges[-1]), ylim=(-(strips + 0.5) * _STRIP * highest if strips else 0, 1.05 * highest))
         axes.set_yticks([tick for tick in axes.get_yticks() if 0 <= tick <= 1.05 * highest])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,10 +14,10 @@ from numpy.typing import NDArray
 
 from astra_py.errors import ConfigError
 from astra_py.plots.caption import caption
-from astra_py.plots.figure import drawing, legend_above
+from astra_py.plots.figure import drawing, legend_above, rows_height
 from astra_py.plots.iteration import Iteration, find_iteration
 from astra_py.plots.rank_map import draw_rank_map
-from astra_py.plots.style import COMPUTE, EXPOSED, INK, MEMORY, collective_colour
+from astra_py.plots.style import COMPUTE, EXPOSED, INK, MEMORY, collective_colours
 from astra_py.plots.units import time_unit
 from astra_py.results.intervals import IntervalSet
 from astra_py.results.trace_lanes import gaps, lanes
@@ -37,6 +38,8 @@ _LONGEST_NAME = 30
 _MOST_ROWS = 5
 #: How strongly operations of other iterations, and the moments without compute, are drawn.
 _FAINT, _SHADE = 0.4, 0.13
+#: Edge of a bar, in points.
+_EDGE_PT = 0.4
 
 
 def plot_timeline(
@@ -50,10 +53,10 @@ def plot_timeline(
 ) -> Axes:
     """Draw what a rank does in an iteration, compute and each collective in a lane; or what all ranks do.
 
-    Of one rank: collectives whose names differ in numbers alone share a lane. Moments in which it does not compute are
-    shaded, and their sum is in the legend: exposed communication, where no compute of the iteration ran before it.
-    Operations of other iterations are faint. Of all ranks: a row a rank, or of a few ranks, a cell in the colour of
-    what they do for most of its time.
+    Of one rank: collectives whose names differ in numbers alone share a lane. Moments without compute of the iteration
+    are shaded: their sum is ``exposed_us`` of the table ``iterations``, where none of its compute ran before it began;
+    else the title says how much did, which the table takes off. Operations of other iterations are faint. Of all
+    ranks: a row a rank, or of a few ranks, a cell in the colour of what they do for most of its time.
 
     Parameters
     ----------
@@ -83,7 +86,7 @@ def _plot_rank(shown: Iteration, rank: int, ax: Axes | None, size: str) -> Axes:
     begin, end = (int(bound) for bound in shown.bounds[rank])
     unit = time_unit(end)
     tracks = list(_lanes(table))
-    height = 0.16 + 0.035 * sum(lane.height for lane in tracks)
+    height = rows_height(sum(lane.height for lane in tracks), size)
     with drawing(ax, size, height, caption(shown.result, tables=["operations"])) as axes:
         from matplotlib.patches import Patch
 
@@ -95,30 +98,30 @@ def _plot_rank(shown: Iteration, rank: int, ax: Axes | None, size: str) -> Axes:
             top += lane.height
         if (table["iteration"] != shown.number).any():
             handles["other"] = Patch(color=INK, alpha=_FAINT, linewidth=0, label="faint: of another iteration")
-        idle = f"no compute under way: {_figure(_shade_gaps(axes, table, begin, end, unit.size))} {unit.name}"
-        shade = Patch(color=EXPOSED, alpha=2 * _SHADE, linewidth=0, label=idle)
+        shaded = _shade_gaps(axes, shown.compute(rank), begin, end, unit.size)
+        shade = Patch(color=EXPOSED, alpha=2 * _SHADE, linewidth=0, label="no compute of this iteration")
         centres = np.cumsum([lane.height for lane in tracks]) - np.array([lane.height for lane in tracks]) / 2
         axes.set_yticks(centres, [_shortened(lane.name) for lane in tracks])
         axes.tick_params(axis="y", length=0)
         axes.set(xlim=(begin / unit.size, end / unit.size), ylim=(top, 0), xlabel=f"time since the start ({unit.name})")
-        time, exposed = (each / unit.size for each in (end - begin, shown.exposed_ps(rank)))
         of_job = f"{shown.job}, " if shown.job else ""
-        legend_above(
-            axes,
-            [*handles.values(), shade],
-            f"{of_job}rank {rank}, iteration {shown.number}: {_figure(time)} {unit.name}, "
-            f"exposed {_figure(exposed)} {unit.name} ({exposed / time if time else 0:.1%})",
+        time, exposed = end - begin, shown.exposed_ps(rank)
+        title = (
+            f"{of_job}rank {rank}, iteration {shown.number}: {_duration(time)}, "
+            f"exposed {_duration(exposed)} ({exposed / time if time else 0:.1%})"
         )
+        if early := shaded - exposed:
+            title += f"\nshaded {_duration(shaded)}: {_duration(early)} of its compute ran earlier"
+        legend_above(axes, [*handles.values(), shade], title)
     return axes
 
 
-def _shade_gaps(axes: Axes, table: Columns, begin: int, end: int, unit: float) -> float:
-    """Shade the moments from ``begin`` to ``end`` in which nothing computes; gives their sum, in units."""
-    mine = table["kind"] == "compute"
-    computes = IntervalSet(np.maximum(table["start_ps"][mine], begin), np.minimum(table["end_ps"][mine], end))
-    for start, stop in gaps(computes, begin, end):
+def _shade_gaps(axes: Axes, computes: IntervalSet, begin: int, end: int, unit: float) -> int:
+    """Shade the moments from ``begin`` to ``end`` that ``computes`` leaves; gives their sum, in ps."""
+    found = list(gaps(computes, begin, end))
+    for start, stop in found:
         axes.axvspan(start / unit, stop / unit, color=EXPOSED, alpha=_SHADE, linewidth=0, zorder=0)
-    return (end - begin - computes.length) / unit
+    return sum(stop - start for start, stop in found)
 
 
 @dataclass(frozen=True)
@@ -166,8 +169,9 @@ def _collective_lanes(table: Columns, rows: NDArray[np.int64]) -> Iterator[_Lane
         kind = str(table["collective_kind"][row])
         by_name.setdefault((kind, re.sub(r"_?[0-9]+", "", str(table["name"][row]))), []).append(row)
         by_kind.setdefault((kind, kind), []).append(row)
+    colours = collective_colours(kind for kind, _ in by_kind)
     for (kind, name), members in (by_name if len(by_name) <= _MOST_LANES else by_kind).items():
-        yield _lane(name, kind, collective_colour(kind), np.array(members), table)
+        yield _lane(name, kind, colours[kind], np.array(members), table)
 
 
 def _lane(name: str, kind: str, colour: str, rows: NDArray[np.int64], table: Columns) -> _Lane:
@@ -191,7 +195,9 @@ def _draw_lane(axes: Axes, lane: _Lane, table: Columns, iteration: int, top: flo
                     (top + margin + row * each, 0.9 * each),
                     facecolors=lane.colour,
                     alpha=1 if own else _FAINT,
-                    linewidth=0,
+                    # so that what is short is seen
+                    edgecolors=lane.colour,
+                    linewidth=_EDGE_PT,
                 )
 
 
@@ -201,5 +207,9 @@ def _shortened(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[:half]}…{name[-half + 1 :]}"
 
 
-def _figure(value: float) -> str:
-    return f"{value:,.1f}" if value < 1000 else f"{value:,.0f}"
+def _duration(time_ps: float) -> str:
+    """A time in the unit that suits it, with four digits."""
+    unit = time_unit(abs(time_ps))
+    value = time_ps / unit.size
+    places = max(0, 3 - math.floor(math.log10(abs(value)))) if value else 0
+    return f"{value:,.{places}f} {unit.name}"

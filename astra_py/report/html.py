@@ -3,10 +3,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 __all__ = ["facts_html", "table_html"]
+
+#: Looks that notebooks need not have of their own; colours are theirs, light or dark.
+_TABLE, _CELL = "border-collapse:collapse;margin:.3em 0", "padding:.15em .7em;vertical-align:top"
+_NUMBER = re.compile(r"[+-]?[\d,]+(\.\d+)?([eE][+-]?\d+)?( \([+-]?[\d.,]+ %\))?$")
 
 
 def facts_html(title: str, facts: Mapping[str, object]) -> str:
@@ -18,11 +23,12 @@ def facts_html(title: str, facts: Mapping[str, object]) -> str:
     facts : values by name, written as text.
     """
     rows = "".join(
-        f'<tr><th scope="row" style="text-align:left">{escape(name)}</th>'
-        f'<td style="text-align:left">{escape(str(value))}</td></tr>'
+        f'<tr><th scope="row" style="{_CELL};text-align:left;white-space:nowrap">{escape(name)}</th>'
+        f'<td style="{_CELL};text-align:left">{escape(str(value))}</td></tr>'
         for name, value in facts.items()
     )
-    return f"<div><strong>{escape(title)}</strong><table><tbody>{rows}</tbody></table></div>"
+    table = f'<table style="{_TABLE}"><tbody>{rows}</tbody></table>'
+    return f"<div><strong>{escape(title)}</strong>{table}</div>"
 
 
 def table_html(header: Sequence[str], rows: Iterable[Sequence[object]], note: str = "") -> str:
@@ -34,7 +40,22 @@ def table_html(header: Sequence[str], rows: Iterable[Sequence[object]], note: st
     rows : the fields, written as text.
     note : what is not shown.
     """
-    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in header)
-    body = "".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
+    listed = [[str(cell) for cell in row] for row in rows]
+    # a column of numbers, in which blanks may be, is aligned at its right
+    is_right = [
+        any(row[place] for row in listed) and all(not row[place] or _NUMBER.match(row[place]) for row in listed)
+        for place in range(len(header))
+    ]
+    styles = [f"{_CELL};text-align:{'right' if right else 'left'}" for right in is_right]
+    heads = "".join(
+        f'<th scope="col" style="{style}">{escape(name)}</th>' for name, style in zip(header, styles, strict=True)
+    )
+    body = "".join(
+        "<tr>"
+        + "".join(f'<td style="{style}">{escape(cell)}</td>' for cell, style in zip(row, styles, strict=True))
+        + "</tr>"
+        for row in listed
+    )
     below = f"<p>{escape(note)}</p>" if note else ""
-    return f"<div><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{below}</div>"
+    table = f'<table style="{_TABLE}"><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>'
+    return f'<div style="overflow-x:auto">{table}{below}</div>'

@@ -4,20 +4,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from astra_py.analysis.comparison_text import plain_rows
 from astra_py.collectives.schedule import OuterKind
+from astra_py.platforms.node_kind import NodeKind
 from astra_py.report.headline import headline
 from astra_py.report.html import facts_html, table_html
 from astra_py.report.scenario import settings
 from astra_py.report.tables import Table, table_of
 from astra_py.results.result import how_far
 from astra_py.results.text import figure
-from astra_py.units import format_rate, format_time
+from astra_py.units import format_rate, format_size, format_time
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from astra_py.analysis.comparison import Comparison
     from astra_py.collectives.schedule import Schedule
     from astra_py.config.scenario import Scenario
@@ -28,6 +33,8 @@ __all__ = ["comparison_html", "platform_html", "result_html", "scenario_html", "
 
 #: Rows of a table that are shown.
 _MOST_ROWS = 10
+#: Columns of a comparison that stand side by side; of more, each is a row, of which so many are shown.
+_MOST_COLUMNS, _MOST_LABELS = 4, 40
 
 
 def scenario_html(scenario: Scenario) -> str:
@@ -40,7 +47,7 @@ def scenario_html(scenario: Scenario) -> str:
 
 def platform_html(platform: Platform) -> str:
     """Nodes by kind, and links by class with their rates and delays."""
-    kinds = Counter(str(kind) for _, kind in platform.graph.nodes(data="kind"))
+    kinds = Counter(NodeKind(data["kind"]).name.lower() for _, data in platform.graph.nodes(data=True))
     facts = {"ranks": f"{platform.ranks:,}", **{f"nodes: {kind}": f"{count:,}" for kind, count in kinds.items()}}
     links: Counter[tuple[str, int, int]] = Counter(
         (link["link_class"], link["rate_bps"], link["delay_ps"]) for *_, link in platform.graph.edges(data=True)
@@ -92,14 +99,54 @@ def result_html(result: Result) -> str:
 
 
 def comparison_html(comparison: Comparison) -> str:
-    """The times of iterations, or of collectives where there are none, by column, and the verdict."""
+    """The times of iterations, or of collectives where there are none, by column, and the verdict.
+
+    Of more than a few columns each is a row, so that names of variants have room.
+    """
     frame = comparison.iterations if len(comparison.iterations) else comparison.collectives
+    # what no row has, such as a bottleneck of an iteration
     frame = frame.loc[:, [not frame[column].isin(("", None)).all() for column in frame.columns]]
+    frame = frame.drop(
+        columns=[name for name in ("run", "number", "size_bytes") if name in frame and not any(frame[name])]
+    )
+    if len(comparison.labels) > _MOST_COLUMNS:
+        facts = {"columns": f"{len(comparison.labels):,}", "verdict": comparison.verdict}
+        return facts_html("Comparison", facts) + _columns_html(comparison.labels, frame)
     shares = {column: 100 * frame[column] for column in frame.columns if column.endswith("_difference")}
     shown = table_of(frame.assign(**shares).head(_MOST_ROWS), "times", "")
     return facts_html("Comparison", {"columns": ", ".join(comparison.labels), "verdict": comparison.verdict}) + (
         _table_html(shown, len(frame))
     )
+
+
+def _columns_html(labels: Sequence[str], frame: pd.DataFrame) -> str:
+    """A row a column of a comparison, with its times, and how far each is from the first one's."""
+    shown = frame.head(_MOST_COLUMNS)
+    header = ["column", *(f"{_row_name(row)} µs" for row in plain_rows(shown))]
+    rows = [[label, *(_time(row, label) for row in plain_rows(shown))] for label in labels[:_MOST_LABELS]]
+    notes = [
+        f"{kept} of {all_of:,} {what}"
+        for kept, all_of, what in (
+            (_MOST_COLUMNS, len(frame), "iterations or collectives"),
+            (_MOST_LABELS, len(labels), "columns"),
+        )
+        if all_of > kept
+    ]
+    return table_html(header, rows, ", ".join(notes))
+
+
+def _row_name(row: Mapping[str, Any]) -> str:
+    """What a row of times is of."""
+    size = format_size(row["size_bytes"]) if row.get("size_bytes") else ""
+    number = f"iteration {row['iteration']}"
+    return " ".join(str(part) for part in (row.get("job"), row.get("name"), size, number) if part)
+
+
+def _time(row: Mapping[str, Any], label: str) -> str:
+    time, difference = row.get(f"{label}_us"), row.get(f"{label}_difference")
+    if time is None:
+        return ""
+    return figure(time) + ("" if difference is None else f" ({100 * difference:+.1f} %)")
 
 
 def _table_html(table: Table, rows: int) -> str:

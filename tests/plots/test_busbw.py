@@ -52,7 +52,7 @@ def test_rows_of_two_engines_and_a_log_stand_side_by_side(tmp_path: Path) -> Non
         paths.append(tmp_path / f"{engine}.json")
         paths[-1].write_text("".join(json.dumps(row) + "\n" for row in rows_of(engine)))
     log = read(LOG, kinds=(Kind.MEASUREMENTS,)).content
-    axes = plot_busbw(*map(read_rows, paths), log=log)
+    axes = plot_busbw(*map(read_rows, paths), log=log, log_name=LOG.name)
     drawn = lines(axes)
     assert list(drawn) == ["engine packet", "engine analytic", "measured"]
     for engine in ("packet", "analytic"):
@@ -61,7 +61,35 @@ def test_rows_of_two_engines_and_a_log_stand_side_by_side(tmp_path: Path) -> Non
     assert drawn["measured"] == (list(measured["size_bytes"]), list(measured["busbw_GBps"]))
     (legend,) = axes.figure.legends
     assert legend.get_title().get_text() == "all_reduce, ring, 4 ranks"
-    assert "engine packet/analytic, seed 1, digest" in axes.figure.get_supxlabel()
+    said = axes.figure.get_supxlabel().replace("\n", " ")
+    assert said.startswith("all_reduce alone, single_switch of 4 ranks, engine packet/analytic, seed 1, digest ")
+    assert said.endswith(" more, measured: all_reduce_a100_8.log")
+
+
+def test_rows_say_the_file_of_their_scenario(tmp_path: Path) -> None:
+    scenario = tmp_path / "two.toml"
+    scenario.write_text('engine = "analytic"\nseed = 9\n[platform]\nranks = 2\n')
+    table = pd.DataFrame(collective_times(scenario, kind="all_gather", sizes=SIZES))
+    said = plot_busbw(table).figure.get_supxlabel().replace("\n", " ")
+    assert said.startswith("two.toml, single_switch of 2 ranks, engine analytic, seed 9, digest ")
+    said = plot_busbw(table.drop(columns=["scenario", "seed", "platform"])).figure.get_supxlabel().replace("\n", " ")
+    assert said.startswith("scenario unknown, engine analytic, seed unknown, digest ")
+
+
+def test_a_log_alone_is_named() -> None:
+    axes = plot_busbw(log=read(LOG, kinds=(Kind.MEASUREMENTS,)).content, log_name=LOG.name)
+    assert axes.figure.get_supxlabel() == "measured: all_reduce_a100_8.log"
+
+
+def test_more_lines_than_can_be_told_apart_are_not_drawn() -> None:
+    table = pd.DataFrame(rows_of("analytic"))
+    looks = {
+        (line.get_color(), line.get_marker(), str(line._dash_pattern))
+        for line in plot_busbw(*[table] * 24, names=[str(n) for n in range(24)]).lines
+    }
+    assert len(looks) == 24
+    with pytest.raises(ConfigError, match="busbw of 25 lines; allowed: 24"):
+        plot_busbw(*[table] * 25, names=[str(n) for n in range(25)])
 
 
 def test_runs_that_differ_in_nothing_else_are_told_apart_by_their_names() -> None:

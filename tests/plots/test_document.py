@@ -11,7 +11,6 @@ from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
-import pytest
 
 from astra_py.plots import KINDS
 from document_pictures import DOCUMENT, PICTURES, ROOT, commands, draw_pictures
@@ -60,7 +59,6 @@ def shapes(svg: str) -> list[np.ndarray]:
     ]
 
 
-@pytest.mark.slow
 def test_the_commands_draw_these_pictures(tmp_path: Path) -> None:
     redraw = "draw them anew: python tools/document_pictures.py"
     for path in draw_pictures(tmp_path):

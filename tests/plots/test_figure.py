@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pytest
 
 import astra_py as ap
@@ -150,33 +149,3 @@ def test_units_keep_numbers_short() -> None:
         *("ns", "ns", "µs", "ms", "s", "s")
     ]
     assert [byte_unit(largest)[0] for largest in (0, 1500, 10**5, 10**8, 10**13)] == ["B", "B", "kB", "MB", "TB"]
-
-
-def _linear(colour: str) -> np.ndarray:
-    channels = np.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
-    return np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-
-
-#: Machado, Oliveira, Fernandes, "A Physiologically-based Model for Simulation of Color Vision Deficiency", IEEE TVCG
-#: 15(6), 2009: severity 1.0.
-_BLINDNESS = {
-    "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-    "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
-    "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
-}
-
-
-@pytest.mark.parametrize("blindness", _BLINDNESS)
-@pytest.mark.parametrize(
-    "colours",
-    [
-        (style.COMPUTE, style.COMMUNICATION, style.EXPOSED, style.MEMORY, style.IDLE),
-        tuple(dict.fromkeys(style.COLLECTIVES.values())),
-        tuple(style.BOTTLENECKS.values()),
-        style.SERIES,
-    ],
-)
-def test_colours_side_by_side_are_told_apart(colours: tuple[str, ...], blindness: str) -> None:
-    seen = [np.clip(np.array(_BLINDNESS[blindness]) @ _linear(colour), 0, 1) ** (1 / 2.4) for colour in colours]
-    distances = [np.linalg.norm(one - other) for number, one in enumerate(seen) for other in seen[:number]]
-    assert min(distances) > 0.1

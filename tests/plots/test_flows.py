@@ -94,3 +94,15 @@ def test_messages_of_collectives_that_did_not_end_are_unfinished() -> None:
     )
     labels = [line.get_label() for line in plot_flows(result).lines]
     assert labels == ["all_reduce: 1 message", "unfinished: 1 message", "all_to_all: 1 message"]
+
+
+def test_of_more_jobs_than_can_be_told_apart_those_with_most_flows_are_drawn() -> None:
+    jobs = np.array([f"job{number}" for number in range(30) for _ in range(1 + number)], dtype=object)
+    count = np.arange(len(jobs))
+    tables = {"flows": {"flow": count, "job": jobs, "time_ps": 10**6 * (count + 1)}}
+    axes = plot_flows(made_up(tables, {"ranks": 2}))
+    assert [line.get_label() for line in axes.lines] == [f"job{n}: {n + 1} flows" for n in range(6, 30)]
+    (legend,) = axes.figure.legends
+    title = legend.get_title().get_text().replace("\n", " ")
+    assert title.startswith("the 24 of 30 jobs with most flows; all: p50 233,")
+    assert title.endswith("longest 465 µs")

@@ -3,34 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from matplotlib.collections import PolyCollection
 
 from astra_py.errors import ConfigError
 from astra_py.plots import plot_links, plot_queues
-from astra_py.results.result import Result
-from plot_cases import links_of, made_up, many_ranks, result_of
+from plot_cases import BINS, links_of, made_up, many_ranks, result_of, with_bins
 
 KEYS = {"kind": "leaf_spine", "ranks": 4, "ranks_per_leaf": 2}
-BINS = 5
-
-
-def with_bins(links: dict[str, Any], platform: dict[str, Any], **tables: Any) -> Result:
-    """A result whose channels have each their own utilisation and queue, a random one in each bin."""
-    channels = len(links["channel"])
-    draw = np.random.default_rng(3)
-    bins = {
-        "channel": np.repeat(np.arange(channels), BINS),
-        "bin": np.tile(np.arange(BINS), channels),
-        "start_us": np.tile(np.arange(BINS) * 10.0, channels),
-        "time_us": np.tile([10.0] * (BINS - 1) + [4.0], channels),
-        "utilisation_percent": draw.uniform(0, 100, BINS * channels),
-        "max_queue_bytes": draw.integers(1000, 50_000, BINS * channels),
-    }
-    return made_up({"links": links, "link_bins": bins, **tables}, platform)
 
 
 def test_each_direction_of_a_link_is_a_row_of_its_class() -> None:

@@ -13,7 +13,7 @@ from astra_py.errors import ConfigError
 from astra_py.platforms import build_platform
 from astra_py.plots import plot_topology
 from astra_py.plots.layers import group_nodes, layers_of
-from plot_cases import ENGINES, links_of, made_up, many_ranks, result_of
+from plot_cases import ENGINES, links_of, made_up, result_of
 
 
 def platform(**keys: Any) -> Any:
@@ -120,9 +120,83 @@ def test_ranks_alone_are_in_a_circle() -> None:
     np.testing.assert_allclose(distances, 0.5)
 
 
-def test_a_thousand_ranks_are_few_marks() -> None:
-    axes = plot_topology(many_ranks())
-    assert sum(len(each.get_offsets()) for each in axes.collections if each.get_label() != "links") < 150
+def labelled(axes: Any, label: str) -> Any:
+    (drawn,) = (each for each in axes.collections if each.get_label() == label)
+    return drawn
+
+
+@pytest.mark.parametrize("size", ["paper", "column"])
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"kind": "zionex", "nodes": 128},
+        {"kind": "dgx_h100", "nodes": 128},
+        {"kind": "fat_tree", "ranks": 1024},
+        {"kind": "leaf_spine", "ranks": 1024},
+        {"kind": "pcie_servers", "nodes": 128},
+        {"kind": "zion", "nodes": 128},
+        {"kind": "rail_only", "nodes": 128},
+        {"kind": "torus", "ranks": 1024},
+    ],
+)
+def test_a_thousand_ranks_are_few_marks_and_lines(keys: dict[str, Any], size: str) -> None:
+    axes = plot_topology(made_up({"links": links_of(keys)}, keys), size=size)
+    most = {"paper": 48, "column": 23}[size]
+    rows = 1 + len(axes.get_yticks()) // 2
+    lines = labelled(axes, "links").get_segments()
+    assert lines
+    for upper in range(1, rows):
+        assert sum(max(line[:, 1]) == upper for line in lines) <= 2 * most
+    # and inside the row of ranks, where these have no switches
+    assert len(lines) <= 2 * most * rows
+    assert sum(len(each.get_offsets()) for each in axes.collections if each.get_label() != "links") <= most * rows
+
+
+def test_a_mark_of_switches_has_a_cell_for_each_with_its_busiest_link() -> None:
+    keys = {"kind": "zionex", "nodes": 128}
+    built = platform(**keys)
+    names = built.arrays().node_names
+    load = np.random.default_rng(4).uniform(0, 80, 2 * built.graph.number_of_edges())
+    result = made_up({"links": links_of(keys, load)}, keys)
+    axes = plot_topology(result)
+    links = result.links
+    busiest = {
+        name: links.loc[(links["from"] == name) | (links["to"] == name), "utilisation_percent"].max() for name in names
+    }
+    spines = [name for name in names if name.startswith("spine")]
+    drawn = labelled(axes, "cells")
+    boxes = [path.get_extents() for path in drawn.get_paths()]
+    top = max(box.y1 for box in boxes)
+    # 8 spines are one mark, as 43 marks of leafs would have 344 lines to them
+    assert [value for value, box in zip(drawn.get_array(), boxes, strict=True) if box.y1 == top] == pytest.approx(
+        [busiest[name] for name in spines]
+    )
+    assert len(labelled(axes, "links").get_segments()) == 2 * 43
+    assert max(drawn.get_array()) == max(busiest[name] for name in names if name.startswith(("leaf", "spine")))
+    (legend,) = axes.figure.legends
+    assert (
+        legend.get_title().get_text().endswith("\ncells are switches, or up to 2, in the colour of their busiest link")
+    )
+    # what is said between the rows is of the links that join them
+    said = {tick: label.get_text() for tick, label in zip(axes.get_yticks(), axes.get_yticklabels(), strict=True)}
+    for tick, name in ((0.5, "host"), (1.5, "fabric")):
+        mine = links.loc[links["link_class"] == name, "utilisation_percent"]
+        assert said[tick] == f"1,024 links\nmean {mine.mean():.3g} %\nbusiest {mine.max():.3g} %"
+    inside = links.loc[links["link_class"] == "nvlink", "utilisation_percent"].max()
+    assert said[0] == f"rank0..rank1023\n24 a mark\ninside: busiest {inside:.3g} %"
+    assert (said[1], said[2]) == ("leaf0..leaf127\n3 a mark", "spine0..spine7\n8 a mark")
+
+
+def test_switches_of_a_pod_are_a_mark() -> None:
+    built = platform(kind="fat_tree", ranks=1024)
+    names = built.arrays().node_names
+    groups = [[names[node] for node in group.nodes] for group in group_nodes(built, 48, 144)]
+    spines = [group for group in groups if group[0].startswith("spine")]
+    assert spines == [[f"spine{8 * pod + number}" for number in range(8)] for pod in range(16)]
+    # cores of a plane are linked to the same spines
+    assert [len(group) for group in groups if group[0].startswith("core")] == [8] * 8
+    few = [group for group in group_nodes(built, 48, 96) if names[group.nodes[0]].startswith("core")]
+    assert [len(group.nodes) for group in few] == [64]
 
 
 def test_a_platform_that_is_another_one_now_is_no_ground() -> None:
