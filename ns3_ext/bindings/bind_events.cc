@@ -28,7 +28,7 @@ class EventQueueTrial
                               std::to_string(m_now) + " ps on, below " +
                               std::to_string(MAX_TIME_PS) + " ps");
         }
-        m_queue.Push(Event{time, order, nullptr, argument});
+        m_queue.Push(Event{time, order, &m_nobody, argument});
     }
 
     uint64_t Pop()
@@ -53,6 +53,15 @@ class EventQueueTrial
     }
 
   private:
+    /// Events of the trial are only looked at.
+    class Nobody final : public EventHandler
+    {
+        void HandleEvent(uint64_t) override
+        {
+        }
+    };
+
+    Nobody m_nobody;
     EventQueue m_queue;
     TimePs m_now{0};
 };

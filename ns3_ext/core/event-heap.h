@@ -60,14 +60,15 @@ class EventHeap
         return top;
     }
 
-    /// Let the handlers bring closer what they will need.
+    /// Let the handlers of the events that come next, or nearly so, bring closer what they need.
     void Foresee() const
     {
+        const size_t batch = std::min(m_events.size(), MOST_FORESEEN);
         for (unsigned step = 0; step < EventHandler::FORESIGHT; ++step)
         {
-            for (const Event& event : m_events)
+            for (size_t i = 0; i < batch; ++i)
             {
-                event.handler->Foresee(event.argument, step);
+                m_events[i].handler->Foresee(m_events[i].argument, step);
             }
         }
     }
@@ -90,6 +91,8 @@ class EventHeap
 
   private:
     static constexpr size_t ARITY = 4;
+    /// What they need is to be near still when they come: some kB each.
+    static constexpr size_t MOST_FORESEEN = 64;
 
     void SiftDown(const Event& event)
     {
