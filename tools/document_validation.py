@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Measure the tables of ``docs/validation.md`` anew, and write them.
 
-``python tools/document_validation.py [TABLE ...]``: what was measured is kept in ``docs/validation.json``, by table; the
-page has each between its two comments. Without arguments all of them are measured, minutes.
+``python tools/document_validation.py [TABLE ...]``: what was measured is kept in ``docs/validation.json``, by table;
+the page has each between its two comments. Without arguments all of them are measured, minutes.
 """
 
 from __future__ import annotations
