@@ -5,7 +5,10 @@ A block is fenced with its language. An HTML comment on the line before it, whic
 be known of it:
 
 - ``<!-- file: NAME -->``: what NAME holds, which the commands of the page then read.
-- ``<!-- not run: REASON -->``: commands or code that no test can run; they are checked without.
+- ``<!-- run: NAME -->``: code about a result ``run``, which is the one of that name in ``document_runs.py``.
+- ``<!-- slow -->``: commands that take longer than ten seconds; a slow test runs them.
+- ``<!-- not run: REASON -->``: commands or code that no test can run, for one of the reasons of :data:`NOT_RUN`; they
+  are checked without.
 - ``<!-- astra-py ... -->``: what that command prints, where a line of three dots stands for any lines.
 - ``<!-- slow: astra-py ... -->``: the same of one that takes longer than ten seconds.
 """
@@ -25,6 +28,14 @@ PAGES = sorted(
     for path in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "benchmarks").glob("*.md"))
     if "_build" not in path.parts
 )
+#: Why a block is not run where pages are tested, and where what it says is tested instead, if anywhere.
+NOT_RUN = {
+    "root": None,
+    "other hosts": "tests/batch/test_dask.py",
+    "docker": "tests/containers/test_image.py",
+    "TorchRec": "tests/workloads/dlrm/test_plan_files.py",
+    "ns-3's Python bindings": "tests/test_interop.py",
+}
 _FENCE = re.compile(
     r"(?:^<!-- (?P<comment>[^\n]*?) -->\n)?^```(?P<language>[^\n`]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
 )
@@ -41,8 +52,18 @@ class Block:
 
     @property
     def is_run(self) -> bool:
-        """Whether it is for running; reasons against it are given."""
-        return not self.comment.startswith("not run: ")
+        """Whether the test of its page runs it; reasons against it are given."""
+        return not self.is_slow and not self.comment.startswith("not run: ")
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether a slow test of its own runs it."""
+        return self.comment == "slow"
+
+    @property
+    def result_name(self) -> str | None:
+        """The name of the result that its code is about, None where it makes its own."""
+        return self.comment.removeprefix("run: ") if self.comment.startswith("run: ") else None
 
 
 def blocks(page: Path) -> list[Block]:

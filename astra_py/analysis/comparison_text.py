@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain, pairwise
+from string import ascii_uppercase
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +14,7 @@ import numpy as np
 from astra_py.analysis.stretches import Part
 from astra_py.analysis.times import LEVELS
 from astra_py.analysis.why import legend, sentence, stacked_bar
-from astra_py.results.text import figure, grid
+from astra_py.results.text import WIDTH, figure, grid
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,19 +35,82 @@ _Cells = tuple[list[str], list[list[str]]]
 
 
 def report(comparison: Comparison, *, has_why: bool) -> str:
-    """The tables, then the parts of each collective of a packet run as a table, a sentence and a bar, then the gate."""
+    """The tables, then the parts of each collective of a packet run as a table, a sentence and a bar, then the gate.
+
+    Where a table of columns side by side is wider than a terminal, variants are told by letters, which a list explains,
+    the columns of times stand below each other, and further columns below the first ones.
+    """
+    letters = _letters(comparison)
+    levels = _levels(comparison)
+    is_wide = any(_width(cells) > WIDTH for cells in levels.values())
+    marks = letters if is_wide else {}
     lines: list[str] = []
-    for cells in _levels(comparison).values():
-        lines += [*grid(*cells), ""]
+    if marks:
+        listed = (f"  {letter}: {variant}" for variant, letter in marks.items())
+        indent = " " * 5
+        wrapped = (wrap(line, WIDTH, subsequent_indent=indent, break_on_hyphens=False) for line in listed)
+        lines += ["variants:", *chain.from_iterable(wrapped), ""]
+    for cells in (_stacked_levels(comparison, marks) if is_wide else levels).values():
+        lines += [*_folded(*cells, left=2 if is_wide else 1), ""]
     if has_why and comparison.is_explained:
         rows = plain_rows(comparison.why)
-        lines += [*grid(*_why_cells(comparison, rows)), ""]
-        for row in rows:
-            lines += [_sentence(row), f"  |{stacked_bar(row)}|"]
+        marked = [row | {"variant": marks.get(row["variant"], row["variant"])} for row in rows]
+        lines += [*_folded(*_why_cells(comparison, marked)), ""]
+        for row in marked:
+            lines += [*wrap(_sentence(row), WIDTH, break_on_hyphens=False), f"  |{stacked_bar(row)}|"]
         lines += ["", legend(rows), ""]
-        for title, cells in _gaps(comparison).items():
-            lines += [title, "", *grid(*cells), ""]
-    return "\n".join([*lines, comparison.verdict])
+        for title, cells in _gaps(comparison, marks).items():
+            lines += [title, "", *_folded(*cells), ""]
+    return "\n".join([*lines, *wrap(comparison.verdict, WIDTH, subsequent_indent="  ", break_on_hyphens=False)])
+
+
+def _letters(comparison: Comparison) -> dict[str, str]:
+    """A letter for each of several variants, or a number where there are too many, in their order."""
+    names = list(dict.fromkeys(case.variant for case in comparison.cases if case.variant))
+    return {
+        name: ascii_uppercase[i] if len(names) <= len(ascii_uppercase) else str(i + 1) for i, name in enumerate(names)
+    }
+
+
+def _width(cells: _Cells) -> int:
+    return max(map(len, grid(*cells)))
+
+
+def _folded(header: list[str], rows: list[list[str]], left: int = 1) -> list[str]:
+    """Lines of a table; columns that have no room in a terminal stand below the others, beside the first one again."""
+    if len(header) < 3 or _width((header, rows)) <= WIDTH:
+        return grid(header, rows, left)
+    taken = len(header) - 1
+    while taken > 2 and _width((header[:taken], [row[:taken] for row in rows])) > WIDTH:
+        taken -= 1
+    first, rest = (
+        (header[:taken], [row[:taken] for row in rows]),
+        ([header[0], *header[taken:]], [[row[0], *row[taken:]] for row in rows]),
+    )
+    return [*grid(*first), "", *_folded(*rest)]
+
+
+def _stacked_levels(comparison: Comparison, marks: Mapping[str, str]) -> dict[str, _Cells]:
+    """The cells of :func:`_levels` with a row a column of times, each named shortly."""
+    short = {
+        case.label: " ".join(filter(None, (case.engine, marks.get(case.variant, "")))) for case in comparison.cases
+    }
+    stacked = {}
+    for heading, (header, rows) in _levels(comparison).items():
+        starts = [i for i, name in enumerate(header) if name.endswith(" us")]
+        spans = list(pairwise([*starts, len(header)]))
+        has_bottleneck = "bottleneck" in header
+        cells = []
+        for row in rows:
+            for i, (start, end) in enumerate(spans):
+                named = dict(zip(header[start + 1 : end], row[start + 1 : end], strict=True))
+                label = header[start].removesuffix(" us")
+                more = [named.get("bottleneck", "-")] if has_bottleneck else []
+                cells.append(
+                    [row[0] if i == 0 else "", short.get(label, label), row[start], named.get("difference", ""), *more]
+                )
+        stacked[heading] = (["what", "run", "us", "difference", *(["bottleneck"] if has_bottleneck else [])], cells)
+    return stacked
 
 
 def markdown(comparison: Comparison, *, has_why: bool) -> str:
@@ -60,7 +126,7 @@ def markdown(comparison: Comparison, *, has_why: bool) -> str:
         lines += ["", f"`{legend(rows)}`", ""]
         if len(comparison.queueing):
             lines += ["### queueing by link", "", *_markdown_table(*_queueing_cells(comparison)), ""]
-        for title, cells in _gaps(comparison).items():
+        for title, cells in _gaps(comparison, {}).items():
             lines += [f"### {title}", "", *_markdown_table(*cells), ""]
     return "\n".join([*lines, comparison.verdict])
 
@@ -145,7 +211,7 @@ def _who(comparison: Comparison, row: Mapping[str, Any]) -> str:
     return ", ".join(filter(None, (_title(comparison, {**row, "phase": ""}), row["variant"])))
 
 
-def _gaps(comparison: Comparison) -> dict[str, _Cells]:
+def _gaps(comparison: Comparison, marks: Mapping[str, str]) -> dict[str, _Cells]:
     """By a title: the parts of a collective in the first variant and in another one, and what one has more."""
     if not len(comparison.gaps):
         return {}
@@ -153,14 +219,16 @@ def _gaps(comparison: Comparison) -> dict[str, _Cells]:
     rows = plain_rows(comparison.why)
     found = {(row["variant"], *(row[key] for key in place)): row for row in rows}
     first_variant = rows[0]["variant"]
+    first_mark = marks.get(first_variant, first_variant)
     tables: dict[str, _Cells] = {}
     for gap in plain_rows(comparison.gaps):
         first, other = (found[variant, *(gap[key] for key in place)] for variant in (first_variant, gap["variant"]))
-        title = f"{_title(comparison, gap | {'phase': ''})}: {gap['variant']} against {first_variant}"
+        mark = marks.get(gap["variant"], gap["variant"])
+        title = f"{_title(comparison, gap | {'phase': ''})}: {mark} against {first_mark}"
         parts = [part for part in Part if first[f"{part}_us"] or other[f"{part}_us"]]
         names = [("all", "packet_us"), *((part.replace("_", " "), f"{part}_us") for part in parts)]
         cells = [[name, *(_figure(row[column]) for row in (first, other, gap))] for name, column in names]
-        tables[title] = (["part", f"{first_variant} us", f"{gap['variant']} us", "gap us"], cells)
+        tables[title] = (["part", f"{first_mark} us", f"{mark} us", "gap us"], cells)
     return tables
 
 

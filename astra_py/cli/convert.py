@@ -34,6 +34,7 @@ def convert(
     strict: Annotated[bool, typer.Option("--strict", help="Take warnings for errors.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over OUT.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    is_quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing of what was taken and written.")] = False,
 ) -> None:
     """Write a file as one of another format, and print what was taken from it and what was written."""
     from astra_py.formats.convert import convert as write
@@ -50,6 +51,8 @@ def convert(
     )
     if as_json:
         print_json([{"in": str(source), "out": str(target), "said": list(said)}])
+        return
+    if is_quiet:
         return
     for line in said:
         print(line)

@@ -27,6 +27,7 @@ def headroom(
         int, typer.Option(help="Quanta of 512 bit times that the peer takes to pause; 60 at 10 Gb/s.")
     ] = 60,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    is_quiet: Annotated[bool, typer.Option("--quiet", help="Only the headroom, in bytes.")] = False,
 ) -> None:
     """Print the headroom of a lossless priority behind one port: the wire's bytes, two frames, the peer's response."""
     rate_bps = _read("--rate", parse_rate, rate)
@@ -50,6 +51,9 @@ def headroom(
                 }
             ]
         )
+        return
+    if is_quiet:
+        print(parts.total_bytes)
         return
     rows = [
         (f"2 x {delay} x {rate}", parts.wire_bytes),

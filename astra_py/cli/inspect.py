@@ -23,6 +23,9 @@ def inspect(
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Take warnings for errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    is_quiet: Annotated[
+        bool, typer.Option("--quiet", help="Only whether it is well: the exit code, and errors.")
+    ] = False,
 ) -> None:
     """Recognise a file, check it, and print what is taken from it, with units, and what is not."""
     from astra_py.formats import find_format
@@ -34,6 +37,8 @@ def inspect(
         facts = {"path": str(file), "format": found.name, "title": found.title, "kind": found.kind.value}
         said = {"summary": document.summary, "warnings": document.warnings, "ignored": document.ignored}
         print_json([{**facts, "ranks": document.ranks, **{key: list(lines) for key, lines in said.items()}}])
+        return
+    if is_quiet:
         return
     print(f"{found.title} ({found.name}), a {found.kind} file")
     for line in document.summary:

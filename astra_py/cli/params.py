@@ -27,6 +27,7 @@ def params(
     ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a parameter.")] = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="A Markdown table.")] = False,
+    is_quiet: Annotated[bool, typer.Option("--quiet", help="Only the keys.")] = False,
 ) -> None:
     """List the parameters of scenarios: key, kind, unit, default, what is allowed, where the default comes from."""
     from astra_py.config import parameter_table
@@ -42,6 +43,8 @@ def params(
         print_json(asdict(row) for row in found)
     elif as_markdown:
         _print_markdown(found)
+    elif is_quiet:
+        print("\n".join(row.key for row in found))
     else:
         for row in found:
             _print_text(row)

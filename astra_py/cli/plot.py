@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from astra_py.cli.common import print_json
 from astra_py.errors import ConfigError
 
 __all__ = ["plot"]
@@ -55,6 +56,8 @@ def plot(
     of: Annotated[
         str | None, typer.Option(help="flows: time or slowdown; time without it.", show_default=False)
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object: what was written.")] = False,
+    is_quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing of what was written.")] = False,
 ) -> None:
     """Draw results from their tables: with units, a legend and a caption that says what was run."""
     from astra_py.plots.figure import require_format, require_pyplot, save_figure
@@ -70,7 +73,10 @@ def plot(
     figure_size(size)
     require_pyplot().switch_backend("Agg")
     save_figure(draw(kind, results, size=size, **options), path)
-    print(f"{kind}: {path}", file=sys.stderr)
+    if as_json:
+        print_json([{"kind": kind, "out": str(path), "bytes": path.stat().st_size}])
+    elif not is_quiet:
+        print(f"{kind}: {path}", file=sys.stderr)
 
 
 def _rank(text: str | None) -> int | str | None:

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from astra_py.cli.common import print_json
 from astra_py.errors import ConfigError
 
 __all__ = ["report"]
@@ -24,6 +25,7 @@ def report(
         ),
     ],
     out: Annotated[Path, typer.Option(help="File to write, .html; one that is there is replaced.", show_default=False)],
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object: what was written.")] = False,
     is_quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing of what was written.")] = False,
 ) -> None:
     """Write one HTML file that needs nothing else: headline, timeline, tables, scenario, checks, provenance."""
@@ -38,5 +40,7 @@ def report(
         write_report(read_result(results[0]), out)
     else:
         write_report({str(folder): read_result(folder) for folder in results}, out)
-    if not is_quiet:
+    if as_json:
+        print_json([{"out": str(out), "bytes": out.stat().st_size}])
+    elif not is_quiet:
         print(f"report: {out}, {out.stat().st_size / 1e6:,.1f} MB", file=sys.stderr)

@@ -27,6 +27,7 @@ def topology(
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object, with every node and port.")] = False,
+    is_quiet: Annotated[bool, typer.Option("--quiet", help="Only what it is made of: no notes, no drawing.")] = False,
 ) -> None:
     """Show a platform: machines, NIC ports, links by class, bisection bandwidth, diameter, and a drawing."""
     scenario = scenario_from(arguments or [])
@@ -38,12 +39,13 @@ def topology(
     if as_json:
         print_json([asdict(description) | _nodes_and_ports(platform)])
         return
-    _print_summary(platform, description)
-    print()
-    print(draw(platform))
+    _print_summary(platform, description, has_notes=not is_quiet)
+    if not is_quiet:
+        print()
+        print(draw(platform))
 
 
-def _print_summary(platform: Platform, description: PlatformDescription) -> None:
+def _print_summary(platform: Platform, description: PlatformDescription, *, has_notes: bool) -> None:
     links = platform.graph.number_of_edges()
     counts = [
         (description.ranks, "rank", "ranks"),
@@ -63,7 +65,7 @@ def _print_summary(platform: Platform, description: PlatformDescription) -> None
     hops = description.diameter_hops
     diameter = "not computed" if hops is None else f"{hops} link{'s' if hops != 1 else ''}"
     print(f"bisection bandwidth each way: {_bisection(description)}; diameter: {diameter}")
-    for note in description.notes:
+    for note in description.notes if has_notes else ():
         print(f"note: {note}")
     print()
     print_table(

@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from astra_py.cli.common import print_json
+
 __all__ = ["trace"]
 
 
@@ -19,13 +21,17 @@ def trace(
     out: Annotated[
         Path, typer.Option(help="File to write: .json or .json.gz; one that is there is replaced.", show_default=False)
     ],
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object: what was written.")] = False,
     is_quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing of what was written.")] = False,
 ) -> None:
     """Write a timeline that ui.perfetto.dev opens: what each rank computes and waits for, messages, links."""
     from astra_py.results import read_result, write_trace
 
     written = write_trace(read_result(results), out)
-    if is_quiet:
+    if as_json:
+        facts = {"out": str(out), "events": written.events, "bytes": written.bytes}
+        print_json([{**facts, "left_out": list(written.left_out)}])
+    if as_json or is_quiet:
         return
     for line in written.left_out:
         print(f"left out: {line}", file=sys.stderr)

@@ -11,6 +11,7 @@ from astra_py.analysis.knobs import _DETAILS, _FABRIC_KNOBS, _KNOBS, _PCIE_KNOBS
 from astra_py.analysis.stretches import Part
 from astra_py.config.params import parameter_table
 from astra_py.errors import ConfigError
+from small_job import write_job
 
 RING = ("platform.ranks=4", "collective.all_reduce=ring")
 ASTRA_NS3 = [
@@ -357,3 +358,24 @@ def test_jobs_and_flows_beside_each_other_have_their_own_rows():
     (burst,) = shared.why[shared.why["job"] == "burst"].to_dict("records")
     assert sum(parts(burst).values()) == pytest.approx(burst["packet_us"])
     assert "a, iteration 0" in shared.report()
+
+
+def test_a_report_of_many_variants_fits_a_terminal_and_tells_the_same(tmp_path):
+    job = write_job(tmp_path)
+    vary = {"transport.window": ["none", "bdp"], "collective.all_reduce": ["ring", "direct"], "seed": [1, 2]}
+    many = ap.compare(job, vary=vary)
+    lines = many.report().splitlines()
+    assert max(map(len, lines)) <= 100
+    # each letter is explained, and each time stands under its own
+    variants = list(dict.fromkeys(case.variant for case in many.cases))
+    assert lines[:9] == ["variants:", *(f"  {'ABCDEFGH'[i]}: {name}" for i, name in enumerate(variants))]
+    start = lines.index(next(line for line in lines if line.startswith("iteration 0 ")))
+    shown = [line.removeprefix("iteration 0").split() for line in lines[start : start + 16]]
+    row = many.iterations.iloc[0]
+    for i, case in enumerate(many.cases):
+        assert shown[i][:2] == [case.engine, "ABCDEFGH"[i // 2]]
+        assert float(shown[i][2]) == pytest.approx(row[f"{case.label}_us"], abs=5e-4)
+        if i:
+            assert float(shown[i][3]) == pytest.approx(100 * row[f"{case.label}_difference"], abs=5e-3)
+    # one variant is told as ever, side by side
+    assert ap.compare(job).report().splitlines()[0].split() == ["what", "packet", "us", "analytic", "us", "difference"]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import tomllib
@@ -13,11 +14,24 @@ import typer
 
 from astra_py.cli.app import COMMANDS, LazyGroup, command
 from astra_py.config.params import rule_at
-from documents import PAGES, ROOT, Block, blocks, commands, name_of
+from astra_py.results import TABLES
+from document_runs import RUNS, run_named
+from documents import NOT_RUN, PAGES, ROOT, Block, blocks, commands, name_of
 
 #: Languages whose blocks are only shown.
 SHOWN = {"", "json", "text", "yaml", "math", "{include}", "{toctree}"}
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+#: What ``make run`` gives to astra-py, a line a command.
+RECIPE_OF_RUN = [
+    line.replace("$(OUT)", "results")
+    for line in re.findall(
+        r"^\t\$\(bin\)/astra-py (.*)$",
+        re.split(r"^run: lean$", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)[1].partition(
+            "\n\n"
+        )[0],
+        re.MULTILINE,
+    )
+]
 OVERRIDE = re.compile(r"([a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*)=.*", re.DOTALL)
 
 
@@ -28,8 +42,31 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
+    for name, value in TASK.items():
+        monkeypatch.setenv(name, value)
     (tmp_path / "docs" / "pictures" / "plots").mkdir(parents=True)  # where pages draw their pictures
     return tmp_path
+
+
+#: Examples whose output pages show, and the tests that hold it.
+EXAMPLES = {
+    "what_overlaps.py": "tests/workloads/dlrm/test_document.py",
+    "hoti2020_study.py": "tests/examples/test_hoti2020_document.py",
+}
+#: What a comment before a block may begin with, and what may follow.
+COMMENTS = {"file: ": None, "astra-py ": None, "slow: astra-py ": None, "run: ": RUNS, "not run: ": NOT_RUN}
+#: Which task of an array job a page's commands are of.
+TASK = {"SLURM_ARRAY_TASK_ID": "1"}
+
+
+def _check_comment(block: Block, where: str) -> None:
+    """Refuse a comment that no test knows, so that none keeps a block from being run."""
+    if block.comment in ("", "slow") or block.comment.partition(" ")[0] in EXAMPLES:
+        return
+    kind = next((start for start in COMMENTS if block.comment.startswith(start)), None)
+    assert kind is not None, f"{where}: {block.comment!r}; allowed: {', '.join(COMMENTS)}, slow"
+    allowed, rest = COMMENTS[kind], block.comment.removeprefix(kind)
+    assert allowed is None or rest in allowed, f"{where}: {block.comment!r}; allowed: {kind}{', '.join(allowed or ())}"
 
 
 def _command_of(block: Block) -> str:
@@ -42,6 +79,7 @@ def test_what_stands_in_a_page_runs(page: Path, folder: Path, capsys: pytest.Cap
     names: dict[str, object] = {"__name__": "page"}
     for block in blocks(page):
         where = f"{name_of(page)}:{block.line}"
+        _check_comment(block, where)
         if block.comment.startswith("file: "):
             (folder / block.comment.removeprefix("file: ")).write_text(block.text, encoding="utf-8")
         if block.comment.startswith("astra-py "):
@@ -52,6 +90,8 @@ def test_what_stands_in_a_page_runs(page: Path, folder: Path, capsys: pytest.Cap
                 _take(capsys, words, code, block, where)
         elif block.language == "python":
             program = compile(block.text, where, "exec")
+            if block.result_name is not None:
+                names["run"] = run_named(block.result_name)
             if block.is_run:
                 exec(program, names)
         elif block.language == "toml":
@@ -72,10 +112,58 @@ def test_a_picture_that_takes_long_is_what_the_command_prints(
     _compare(_run(capsys, shlex.split(command_line), command_line), block.text)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("page", "block"),
+    [
+        pytest.param(page, block, id=f"{name_of(page)}:{block.line}")
+        for page in PAGES
+        for block in blocks(page)
+        if block.is_slow
+    ],
+)
+def test_a_block_that_takes_long_runs(
+    page: Path, block: Block, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where = f"{name_of(page)}:{block.line}"
+    taken = list(commands(block))
+    assert taken, where
+    for words, code in taken:
+        assert words[0] == "astra-py", where
+        _run(capsys, words[1:], where, code)
+
+
+def test_where_what_is_not_run_here_is_tested() -> None:
+    given = {block.comment.removeprefix("not run: ") for page in PAGES for block in blocks(page) if not block.is_run}
+    assert given - {"slow"} == set(NOT_RUN)
+    assert [path for path in NOT_RUN.values() if path is not None and not (ROOT / path).is_file()] == []
+    for name, path in EXAMPLES.items():
+        assert f"<!-- {name} " in (ROOT / path).read_text(encoding="utf-8"), path
+
+
+def test_a_reason_that_there_is_not_is_found() -> None:
+    for comment in ("not run: no time", "run: another", "no run", "not run", "slow: make"):
+        with pytest.raises(AssertionError, match="allowed: "):
+            _check_comment(Block("sh", comment, "", 1), "here")
+    for comment in ("not run: docker", "run: tcp", "slow", "", "slow: astra-py run x", "file: x.toml"):
+        _check_comment(Block("sh", comment, "", 1), "here")
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_page_of_a_table_works_on_rows_of_it(table: str) -> None:
+    names = [
+        block.result_name for block in blocks(ROOT / "docs" / "tables" / f"{table}.md") if block.language == "python"
+    ]
+    assert len(names) == 1
+    assert names[0] is not None
+    assert len(run_named(names[0]).table(table)) > 0
+
+
 def _take(capsys: pytest.CaptureFixture[str], words: list[str], code: int, block: Block, where: str) -> None:
     """Run one command of a page, or check it where its own tests run it or nothing can."""
     program, *arguments = words
     if program == "astra-py" and block.is_run:
+        arguments = [os.path.expandvars(word) for word in arguments]
         arguments, output = (arguments[:-2], arguments[-1]) if ">" in arguments[:-1] else (arguments, None)
         printed = _run(capsys, arguments, where, code)
         if output is not None:
@@ -85,6 +173,9 @@ def _take(capsys: pytest.CaptureFixture[str], words: list[str], code: int, block
     elif program == "make":
         wanted = {word for word in arguments if "=" not in word}
         assert wanted <= TARGETS, f"{where}: make has no {wanted - TARGETS}"
+        if wanted == {"run"}:
+            for line in RECIPE_OF_RUN:
+                _run(capsys, shlex.split(line), where)
     elif program == "python":
         # examples are run by tests/examples, benchmarks measure
         assert re.fullmatch(r"(examples|benchmarks)/\w+\.py", arguments[0]), where
