@@ -42,9 +42,16 @@ const LogGpNetwork::Way&
 LogGpNetwork::MakeWay(const std::vector<ChannelId>& path, const FlowIdentity& flow)
 {
     Way& way = m_knownWays.emplace_back();
-    way.first = m_channels.size();
     way.hops = static_cast<uint32_t>(path.size());
-    m_channels.insert(m_channels.end(), path.begin(), path.end());
+    if (path.size() <= Way::NEAR_HOPS)
+    {
+        std::copy(path.begin(), path.end(), way.near.begin());
+        way.channels = way.near.data();
+    }
+    else
+    {
+        way.channels = m_longPaths.emplace_back(path).data();
+    }
     for (const ChannelId channel : path)
     {
         way.isScaleUp &= m_platform.IsScaleUp(channel);
@@ -244,6 +251,12 @@ LogGpNetwork::Choose(uint64_t number)
     }
     const Part part = *chosen;
     waiting.erase(chosen);
+    // What is touched next time, or when this one has left, is far away in memory by now.
+    if (!waiting.empty())
+    {
+        __builtin_prefetch(waiting.front().way);
+    }
+    __builtin_prefetch(&m_messages[part.message], 1);
     Begin(part);
 }
 
@@ -257,7 +270,7 @@ LogGpNetwork::Begin(const Part& part)
     last.expected = std::max({last.expected, last.free, m_loop.Now() + part.latencyToLast}) +
                     HoldingTime(way, part.last, part.size);
     port.current = part.message;
-    const Flight begun{part, way.first, way.hops, true, way.isScaleUp};
+    const Flight begun{part, way.channels, way.hops, true, way.isScaleUp};
     uint32_t flight = static_cast<uint32_t>(m_flights.size());
     if (m_freeFlights.empty())
     {
@@ -277,7 +290,7 @@ LogGpNetwork::TakeLink(uint64_t number)
 {
     Flight& flight = m_flights[number];
     const Part& part = flight.part;
-    const ChannelId channel = m_channels[flight.channel];
+    const ChannelId channel = *flight.channel;
     Link& link = m_links[channel];
     const TimePs begin = std::max(m_loop.Now(), link.free);
     if (link.rate != flight.rate || link.efficiencyPpm != flight.efficiencyPpm)

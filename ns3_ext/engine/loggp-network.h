@@ -56,16 +56,21 @@ class LogGpNetwork : public AnalyticNetwork
     void Post(const MessageRequest& request) override;
 
   private:
-    /// A way; the acknowledgement's is summed up.
-    struct Way
+    /// A way; the acknowledgement's is summed up. One cache line, as there may be millions.
+    struct alignas(64) Way
     {
-        size_t first{0};      ///< Of its channels, in m_channels.
-        uint32_t hops{0};     ///< How many these are.
-        bool isScaleUp{true}; ///< No link of it is Ethernet.
+        static constexpr size_t NEAR_HOPS = 6; ///< Of a fat tree of three tiers.
+
+        const ChannelId* channels{nullptr}; ///< In `near`, or in m_longPaths.
         TimePs ackLatency{0};
         TimePs latencyToLast{0}; ///< Until the first byte is at the last link.
         BitRate rate{std::numeric_limits<BitRate>::max()}; ///< Of its slowest link.
+        uint32_t hops{0};
+        bool isScaleUp{true}; ///< No link of it is Ethernet.
+        std::array<ChannelId, NEAR_HOPS> near{};
     };
+
+    static_assert(sizeof(Way) == 64);
 
     /// The ways that all messages of a pair of ranks are spread over.
     struct Spread
@@ -116,7 +121,7 @@ class LogGpNetwork : public AnalyticNetwork
     struct Flight
     {
         Part part;
-        size_t channel{0}; ///< The link whose turn it is, in m_channels.
+        const ChannelId* channel{nullptr}; ///< The link whose turn it is, in its way.
         uint32_t hopsLeft{0};
         bool isFirst{true};
         bool isScaleUp{true}; ///< Its way.
@@ -146,14 +151,14 @@ class LogGpNetwork : public AnalyticNetwork
         return (static_cast<uint64_t>(src) << 32) | dst;
     }
 
-    ChannelId FirstChannel(const Way& way) const
+    static ChannelId FirstChannel(const Way& way)
     {
-        return m_channels[way.first];
+        return way.channels[0];
     }
 
-    ChannelId LastChannel(const Way& way) const
+    static ChannelId LastChannel(const Way& way)
     {
-        return m_channels[way.first + way.hops - 1];
+        return way.channels[way.hops - 1];
     }
 
     /// How long a message sent now would wait for its receiver's link, by what is known.
@@ -165,7 +170,7 @@ class LogGpNetwork : public AnalyticNetwork
         return std::max<TimePs>(wait, 0);
     }
 
-    Part PartOf(const Way& way, ByteCount size, uint64_t message) const
+    static Part PartOf(const Way& way, ByteCount size, uint64_t message)
     {
         return Part{&way,
                     size,
@@ -195,9 +200,9 @@ class LogGpNetwork : public AnalyticNetwork
     const TransportFigures m_figures;
     EventLoop& m_loop;
     RouteTable m_routes;
-    std::vector<ChannelId> m_channels; ///< Of all ways.
-    std::deque<Way> m_knownWays;       ///< They stay where they are.
-    std::vector<FlowTable> m_numbers;  ///< By source: the index of a flow's way, and 1.
+    std::deque<std::vector<ChannelId>> m_longPaths; ///< Those that have no room in their ways.
+    std::deque<Way> m_knownWays;                    ///< They stay where they are.
+    std::vector<FlowTable> m_numbers; ///< By source: the index of a flow's way, and 1.
     std::unordered_map<uint64_t, Spread> m_spreads; ///< By pair; without ways where there is one.
     std::vector<ChannelId> m_path;                  ///< Being found.
     std::vector<ChannelId> m_back;                  ///< The same of an acknowledgement's.

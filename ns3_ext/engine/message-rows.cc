@@ -46,6 +46,16 @@ MessageRows::MakeBlock(size_t rows)
     return Block(static_cast<MessageRow*>(memory));
 }
 
+void
+MessageRows::GiveBack(Block& block)
+{
+#ifdef __linux__
+    // An allocator may keep what is freed in the middle of its heap.
+    madvise(block.get(), LARGE_PAGE_BYTES, MADV_DONTNEED);
+#endif
+    block.reset();
+}
+
 MessageId
 MessageRows::Append(const MessageRow& row)
 {

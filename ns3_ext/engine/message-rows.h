@@ -93,8 +93,7 @@ class MessageRows
             log.deliveredBytes.back() = row.deliveredBytes;
             if (id % BLOCK_ROWS == BLOCK_ROWS - 1)
             {
-                m_blocks[id / BLOCK_ROWS]
-                    .reset(); // So that rows and columns are not all there at once.
+                GiveBack(m_blocks[id / BLOCK_ROWS]); // Before the next block becomes columns.
             }
         }
         for (size_t id = 0; id < m_repeatedPackets.size(); ++id)
@@ -117,6 +116,9 @@ class MessageRows
     using Block = std::unique_ptr<MessageRow[], Free>;
 
     static Block MakeBlock(size_t rows);
+
+    /// Free a whole block and its page.
+    static void GiveBack(Block& block);
 
     std::vector<Block> m_blocks;
     std::vector<int64_t> m_repeatedPackets; ///< Up to the last message that had any.
