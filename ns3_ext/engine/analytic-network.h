@@ -24,9 +24,18 @@ class AnalyticNetwork : public MessageNetwork
         m_listener = &listener;
     }
 
-    const std::vector<ChannelCounters>& Counters() const
+    std::vector<ChannelCounters> Counters() const
     {
-        return m_counters;
+        std::vector<ChannelCounters> counters(m_crossed.size());
+        for (size_t channel = 0; channel < m_crossed.size(); ++channel)
+        {
+            const Crossed& crossed = m_crossed[channel];
+            counters[channel].lineBytes = crossed.line;
+            counters[channel].payloadBytes = crossed.payload;
+            counters[channel].deliveredPayloadBytes = crossed.payload;
+            counters[channel].busy = crossed.held;
+        }
+        return counters;
     }
 
     const std::vector<ByteCount>& SentBytes() const
@@ -41,7 +50,7 @@ class AnalyticNetwork : public MessageNetwork
 
   protected:
     explicit AnalyticNetwork(const PlatformDescription& platform)
-        : m_counters(platform.Channels()),
+        : m_crossed(platform.Channels()),
           m_sentBytes(platform.Ranks(), 0),
           m_receivedBytes(platform.Ranks(), 0)
     {
@@ -55,11 +64,10 @@ class AnalyticNetwork : public MessageNetwork
     /// A message, or a part of one, crosses a channel and holds it.
     void CountCrossing(ChannelId channel, ByteCount line, ByteCount payload, TimePs held)
     {
-        ChannelCounters& counters = m_counters[channel];
-        counters.lineBytes += line;
-        counters.payloadBytes += payload;
-        counters.deliveredPayloadBytes += payload;
-        counters.busy += held;
+        Crossed& crossed = m_crossed[channel];
+        crossed.line += line;
+        crossed.payload += payload;
+        crossed.held += held;
     }
 
     void CountSent(RankId src, ByteCount payload)
@@ -73,8 +81,16 @@ class AnalyticNetwork : public MessageNetwork
     }
 
   private:
+    /// All that whole messages count of a channel.
+    struct Crossed
+    {
+        ByteCount line{0};
+        ByteCount payload{0};
+        TimePs held{0};
+    };
+
     MessageListener* m_listener{nullptr};
-    std::vector<ChannelCounters> m_counters;
+    std::vector<Crossed> m_crossed; ///< Per channel.
     std::vector<ByteCount> m_sentBytes;
     std::vector<ByteCount> m_receivedBytes;
 };

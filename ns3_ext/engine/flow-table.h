@@ -3,8 +3,9 @@
 #define ASTRA_FLOW_TABLE_H
 
 #include "../core/hash.h"
-#include "../fabric/routing-policy.h"
+#include "../core/units.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -13,7 +14,7 @@ namespace ns3
 {
 
 /**
- * Numbers of flows, given once and never taken back.
+ * Numbers of a rank's flows, given once and never taken back.
  *
  * Open addressing with linear probing: where every pair of ranks has a flow there are millions, and
  * a node of its own for each costs more than all else that happens to a message.
@@ -23,26 +24,22 @@ class FlowTable
   public:
     static constexpr uint32_t NONE = 0;
 
-    FlowTable()
-        : m_entries(LEAST_ENTRIES)
-    {
-    }
-
     /**
-     * The place of a flow's number, NONE where it has none yet.
+     * The place of the number of a flow to `dst`, NONE where it has none yet.
      *
      * Whoever finds NONE there has to put a number; valid until the next call.
      */
-    uint32_t& operator[](const FlowIdentity& flow)
+    uint32_t& Of(RankId dst, uint32_t queuePair)
     {
-        if (2 * m_used > m_entries.size())
+        if (2 * m_used >= m_entries.size())
         {
             Grow();
         }
-        Entry& entry = Find(flow);
+        Entry& entry = Find(dst, queuePair);
         if (entry.number == NONE)
         {
-            entry.flow = flow;
+            entry.dst = dst;
+            entry.queuePair = queuePair;
             ++m_used;
         }
         return entry.number;
@@ -51,38 +48,34 @@ class FlowTable
   private:
     struct Entry
     {
-        FlowIdentity flow{};
+        RankId dst{0};
+        uint32_t queuePair{0};
         uint32_t number{NONE};
     };
 
-    static constexpr size_t LEAST_ENTRIES = 64;
+    static constexpr size_t LEAST_ENTRIES = 8;
 
-    Entry& Find(const FlowIdentity& flow)
+    Entry& Find(RankId dst, uint32_t queuePair)
     {
         const size_t mask = m_entries.size() - 1;
-        const uint64_t pair = (static_cast<uint64_t>(flow.src) << 32) | flow.dst;
-        size_t at = Mix64(pair ^ Mix64(flow.queuePair)) & mask;
-        while (m_entries[at].number != NONE && !IsSame(m_entries[at].flow, flow))
+        size_t at = Mix64((static_cast<uint64_t>(dst) << 32) | queuePair) & mask;
+        while (m_entries[at].number != NONE &&
+               (m_entries[at].dst != dst || m_entries[at].queuePair != queuePair))
         {
             at = (at + 1) & mask;
         }
         return m_entries[at];
     }
 
-    static bool IsSame(const FlowIdentity& a, const FlowIdentity& b)
-    {
-        return a.src == b.src && a.dst == b.dst && a.queuePair == b.queuePair;
-    }
-
     void Grow()
     {
-        std::vector<Entry> old(2 * m_entries.size());
+        std::vector<Entry> old(std::max(LEAST_ENTRIES, 2 * m_entries.size()));
         old.swap(m_entries);
         for (const Entry& entry : old)
         {
             if (entry.number != NONE)
             {
-                Find(entry.flow) = entry;
+                Find(entry.dst, entry.queuePair) = entry;
             }
         }
     }

@@ -18,9 +18,8 @@ LogGpNetwork::LogGpNetwork(const PlatformDescription& platform,
       m_figures(figures),
       m_loop(loop),
       m_routes(platform, seed),
-      m_free(platform.Channels(), 0),
-      m_expected(platform.Channels(), 0),
-      m_promised(platform.Channels(), 0),
+      m_numbers(platform.Ranks()),
+      m_links(platform.Channels()),
       m_ports(platform.Channels()),
       m_readyHandler(*this),
       m_chooseHandler(*this),
@@ -29,26 +28,41 @@ LogGpNetwork::LogGpNetwork(const PlatformDescription& platform,
       m_deliveredHandler(*this),
       m_ackedHandler(*this)
 {
+    for (ChannelId channel = 0; channel < platform.Channels(); ++channel)
+    {
+        Link& link = m_links[channel];
+        link.rate = platform.Rate(channel);
+        link.efficiencyPpm = platform.EfficiencyPpm(channel);
+        link.delay = platform.Delay(channel);
+        link.latencyBehind = link.delay + platform.nodeLatency[platform.Receiver(channel)];
+    }
 }
 
 const LogGpNetwork::Way&
 LogGpNetwork::MakeWay(const std::vector<ChannelId>& path, const FlowIdentity& flow)
 {
     Way& way = m_knownWays.emplace_back();
-    way.first = m_channels.size();
     way.hops = static_cast<uint32_t>(path.size());
-    m_channels.insert(m_channels.end(), path.begin(), path.end());
+    if (path.size() <= Way::NEAR_HOPS)
+    {
+        std::copy(path.begin(), path.end(), way.near.begin());
+        way.channels = way.near.data();
+    }
+    else
+    {
+        way.channels = m_longPaths.emplace_back(path).data();
+    }
     for (const ChannelId channel : path)
     {
         way.isScaleUp &= m_platform.IsScaleUp(channel);
-        way.rate = std::min(way.rate, m_platform.Rate(channel));
-        way.latencyToLast += channel == path.back() ? 0 : LatencyBehind(channel);
+        way.rate = std::min(way.rate, m_links[channel].rate);
+        way.latencyToLast += channel == path.back() ? 0 : m_links[channel].latencyBehind;
     }
     m_routes.FindPath(FlowIdentity{flow.dst, flow.src, flow.queuePair}, m_back);
     for (const ChannelId channel : m_back)
     {
-        way.ackLatency +=
-            channel == m_back.back() ? m_platform.Delay(channel) : LatencyBehind(channel);
+        const Link& link = m_links[channel];
+        way.ackLatency += channel == m_back.back() ? link.delay : link.latencyBehind;
     }
     return way;
 }
@@ -56,7 +70,7 @@ LogGpNetwork::MakeWay(const std::vector<ChannelId>& path, const FlowIdentity& fl
 const LogGpNetwork::Way&
 LogGpNetwork::WayOf(const FlowIdentity& flow)
 {
-    uint32_t& number = m_numbers[flow];
+    uint32_t& number = m_numbers[flow.src].Of(flow.dst, flow.queuePair);
     if (number == FlowTable::NONE)
     {
         m_routes.FindPath(flow, m_path);
@@ -88,7 +102,7 @@ LogGpNetwork::MessageLine(const Way& way, ChannelId channel, ByteCount size) con
 {
     return MessageLineBytes(m_figures.format,
                             way.isScaleUp ? SCALE_UP_PAYLOAD : m_figures.payload,
-                            m_platform.EfficiencyPpm(channel),
+                            m_links[channel].efficiencyPpm,
                             size);
 }
 
@@ -111,7 +125,8 @@ LogGpNetwork::Post(const MessageRequest& request)
     {
         m_messages.resize(request.id + 1);
     }
-    m_messages[request.id] = Message{request, NextQueuePair(request)};
+    m_messages[request.id] =
+        Message{request.size, request.src, request.dst, NextQueuePair(request)};
     if (m_figures.sendLatency == 0)
     {
         BecomeReady(request.id);
@@ -126,14 +141,14 @@ void
 LogGpNetwork::BecomeReady(uint64_t id)
 {
     Message& message = m_messages[id];
-    const auto [number, src, dst, size, priority] = message.request;
-    const Way& way = WayOf(FlowIdentity{src, dst, message.queuePair});
+    const auto [size, src, dst, queuePair, unsent, undelivered, unacked] = message;
+    const Way& way = WayOf(FlowIdentity{src, dst, queuePair});
     const bool isSpread = way.isScaleUp && m_platform.routing.kind != RoutingKind::HOOK;
     const Spread* spread = isSpread ? SpreadOf(src, dst) : nullptr;
     if (spread == nullptr)
     {
         message.unsent = message.undelivered = message.unacked = 1;
-        Enqueue(Part{&way, size, number});
+        Enqueue(PartOf(way, size, id), src);
         return;
     }
     const std::vector<ByteCount> packets = PacketsOnWays(*spread, size);
@@ -147,7 +162,7 @@ LogGpNetwork::BecomeReady(uint64_t id)
         {
             const ByteCount part = std::min<ByteCount>(packets[i] * SCALE_UP_PAYLOAD, left);
             left -= part;
-            Enqueue(Part{spread->ways[i], part, number});
+            Enqueue(PartOf(*spread->ways[i], part, id), src);
         }
     }
 }
@@ -162,7 +177,8 @@ LogGpNetwork::PacketsOnWays(const Spread& spread, ByteCount size)
         const ChannelId port = FirstChannel(*spread.ways[i]);
         share[i] += count;
         left -= count;
-        m_promised[port] = std::max(m_promised[port], m_loop.Now()) + count * PacketTime(port);
+        TimePs& promised = m_links[port].promised;
+        promised = std::max(promised, m_loop.Now()) + count * PacketTime(port);
     };
     for (size_t i = 0; i < share.size(); ++i)
     {
@@ -172,7 +188,7 @@ LogGpNetwork::PacketsOnWays(const Spread& spread, ByteCount size)
     }
     const auto endOfOneMore = [this](const Way* way) {
         const ChannelId port = FirstChannel(*way);
-        return std::max(m_promised[port], m_loop.Now()) + PacketTime(port);
+        return std::max(m_links[port].promised, m_loop.Now()) + PacketTime(port);
     };
     while (left > 0)
     {
@@ -189,30 +205,25 @@ TimePs
 LogGpNetwork::HoldingTime(const Way& way, ChannelId channel, ByteCount size) const
 {
     return SerializationTime(MessageLine(way, channel, size),
-                             m_platform.Rate(channel),
+                             m_links[channel].rate,
                              m_figures.rounding);
-}
-
-TimePs
-LogGpNetwork::LatencyBehind(ChannelId channel) const
-{
-    return m_platform.Delay(channel) + m_platform.nodeLatency[m_platform.Receiver(channel)];
 }
 
 TimePs
 LogGpNetwork::PacketTime(ChannelId channel) const
 {
-    return SerializationTime(ScaleUpLineBytes(SCALE_UP_PAYLOAD, m_platform.EfficiencyPpm(channel)),
-                             m_platform.Rate(channel),
+    return SerializationTime(ScaleUpLineBytes(SCALE_UP_PAYLOAD, m_links[channel].efficiencyPpm),
+                             m_links[channel].rate,
                              m_figures.rounding);
 }
 
 void
-LogGpNetwork::Enqueue(const Part& part)
+LogGpNetwork::Enqueue(const Part& part, RankId src)
 {
     const ChannelId number = FirstChannel(*part.way);
     Port& port = m_ports[number];
     port.waiting.push_back(part);
+    port.rank = src;
     if (!port.isBusy)
     {
         // When all that comes in this instant is there.
@@ -228,10 +239,10 @@ LogGpNetwork::Choose(uint64_t number)
     const auto end =
         waiting.begin() + static_cast<std::ptrdiff_t>(std::min(waiting.size(), LOOK_AHEAD));
     auto chosen = waiting.begin();
-    TimePs least = std::max<TimePs>(WaitAtReceiver(*chosen->way), 0);
+    TimePs least = WaitAtReceiver(*chosen);
     for (auto part = chosen + 1; least > 0 && part != end; ++part)
     {
-        const TimePs wait = std::max<TimePs>(WaitAtReceiver(*part->way), 0);
+        const TimePs wait = WaitAtReceiver(*part);
         if (wait < least)
         {
             chosen = part;
@@ -240,28 +251,36 @@ LogGpNetwork::Choose(uint64_t number)
     }
     const Part part = *chosen;
     waiting.erase(chosen);
+    // What is touched next time, or when this one has left, is far away in memory by now.
+    if (!waiting.empty())
+    {
+        __builtin_prefetch(waiting.front().way);
+    }
+    __builtin_prefetch(&m_messages[part.message], 1);
     Begin(part);
 }
 
 void
 LogGpNetwork::Begin(const Part& part)
 {
-    CountSent(m_messages[part.message].request.src, part.size);
-    const ChannelId last = LastChannel(*part.way);
-    m_expected[last] =
-        std::max({m_expected[last], m_free[last], m_loop.Now() + part.way->latencyToLast}) +
-        HoldingTime(*part.way, last, part.size);
-    m_ports[FirstChannel(*part.way)].current = part.message;
+    const Way& way = *part.way;
+    Port& port = m_ports[FirstChannel(way)];
+    CountSent(port.rank, part.size);
+    Link& last = m_links[part.last];
+    last.expected = std::max({last.expected, last.free, m_loop.Now() + part.latencyToLast}) +
+                    HoldingTime(way, part.last, part.size);
+    port.current = part.message;
+    const Flight begun{part, way.channels, way.hops, true, way.isScaleUp};
     uint32_t flight = static_cast<uint32_t>(m_flights.size());
     if (m_freeFlights.empty())
     {
-        m_flights.push_back(Flight{part});
+        m_flights.push_back(begun);
     }
     else
     {
         flight = m_freeFlights.back();
         m_freeFlights.pop_back();
-        m_flights[flight] = Flight{part};
+        m_flights[flight] = begun;
     }
     TakeLink(flight);
 }
@@ -271,33 +290,35 @@ LogGpNetwork::TakeLink(uint64_t number)
 {
     Flight& flight = m_flights[number];
     const Part& part = flight.part;
-    const Way& way = *part.way;
-    const ChannelId channel = m_channels[way.first + flight.hop];
-    const TimePs begin = std::max(m_loop.Now(), m_free[channel]);
-    const BitRate rate = m_platform.Rate(channel);
-    const int64_t efficiencyPpm = m_platform.EfficiencyPpm(channel);
-    if (rate != flight.rate || efficiencyPpm != flight.efficiencyPpm)
+    const ChannelId channel = *flight.channel;
+    Link& link = m_links[channel];
+    const TimePs begin = std::max(m_loop.Now(), link.free);
+    if (link.rate != flight.rate || link.efficiencyPpm != flight.efficiencyPpm)
     {
-        flight.rate = rate;
-        flight.efficiencyPpm = efficiencyPpm;
-        flight.line = MessageLine(way, channel, part.size);
-        flight.held = SerializationTime(flight.line, rate, m_figures.rounding);
+        flight.rate = link.rate;
+        flight.efficiencyPpm = link.efficiencyPpm;
+        flight.line = MessageLineBytes(m_figures.format,
+                                       flight.isScaleUp ? SCALE_UP_PAYLOAD : m_figures.payload,
+                                       link.efficiencyPpm,
+                                       part.size);
+        flight.held = SerializationTime(flight.line, link.rate, m_figures.rounding);
     }
     flight.longest = std::max(flight.longest, flight.held);
-    m_free[channel] = begin + flight.held;
+    link.free = begin + flight.held;
     CountCrossing(channel, flight.line, part.size, flight.held);
-    if (flight.hop == 0)
+    if (std::exchange(flight.isFirst, false))
     {
         m_loop.ScheduleTimer(begin + flight.held, m_sentHandler, channel);
     }
-    if (++flight.hop < way.hops)
+    ++flight.channel;
+    if (--flight.hopsLeft > 0)
     {
-        m_loop.ScheduleTimer(begin + LatencyBehind(channel), m_linkHandler, number);
+        m_loop.ScheduleTimer(begin + link.latencyBehind, m_linkHandler, number);
         return;
     }
-    const TimePs arrived = begin + flight.longest + m_platform.Delay(channel);
+    const TimePs arrived = begin + flight.longest + link.delay;
     m_loop.ScheduleTimer(arrived + m_figures.receiveLatency, m_deliveredHandler, part.message);
-    m_loop.ScheduleTimer(arrived + way.ackLatency, m_ackedHandler, part.message);
+    m_loop.ScheduleTimer(arrived + part.way->ackLatency, m_ackedHandler, part.message);
     m_freeFlights.push_back(static_cast<uint32_t>(number));
 }
 
@@ -322,9 +343,9 @@ LogGpNetwork::Delivered(uint64_t id)
     Message& message = m_messages[id];
     if (--message.undelivered == 0)
     {
-        const MessageRequest request = message.request;
-        CountReceived(request.dst, request.size);
-        Listener().MessageDelivered(request.id, request.size);
+        const ByteCount size = message.size;
+        CountReceived(message.dst, size);
+        Listener().MessageDelivered(static_cast<MessageId>(id), size);
     }
 }
 

@@ -56,16 +56,21 @@ class LogGpNetwork : public AnalyticNetwork
     void Post(const MessageRequest& request) override;
 
   private:
-    /// A way; the acknowledgement's is summed up.
-    struct Way
+    /// A way; the acknowledgement's is summed up. One cache line, as there may be millions.
+    struct alignas(64) Way
     {
-        size_t first{0};      ///< Of its channels, in m_channels.
-        uint32_t hops{0};     ///< How many these are.
-        bool isScaleUp{true}; ///< No link of it is Ethernet.
+        static constexpr size_t NEAR_HOPS = 6; ///< Of a fat tree of three tiers.
+
+        const ChannelId* channels{nullptr}; ///< In `near`, or in m_longPaths.
         TimePs ackLatency{0};
         TimePs latencyToLast{0}; ///< Until the first byte is at the last link.
         BitRate rate{std::numeric_limits<BitRate>::max()}; ///< Of its slowest link.
+        uint32_t hops{0};
+        bool isScaleUp{true}; ///< No link of it is Ethernet.
+        std::array<ChannelId, NEAR_HOPS> near{};
     };
+
+    static_assert(sizeof(Way) == 64);
 
     /// The ways that all messages of a pair of ranks are spread over.
     struct Spread
@@ -74,15 +79,20 @@ class LogGpNetwork : public AnalyticNetwork
         BitRate rate{0}; ///< Of all together.
     };
 
-    /// A message, and how many of its parts are not there yet.
+    /// A message, and how many of its parts are not there yet. Half a cache line, as there may be
+    /// millions.
     struct Message
     {
-        MessageRequest request{};
+        ByteCount size{0};
+        RankId src{0};
+        RankId dst{0};
         uint32_t queuePair{0};
         uint32_t unsent{0};
         uint32_t undelivered{0};
         uint32_t unacked{0};
     };
+
+    static_assert(sizeof(Message) == 32);
 
     /// What goes one way of a message.
     struct Part
@@ -90,14 +100,32 @@ class LogGpNetwork : public AnalyticNetwork
         const Way* way{nullptr};
         ByteCount size{0};
         MessageId message{0};
+        // Of the way, for a port that looks at many.
+        ChannelId last{0};
+        TimePs latencyToLast{0};
+    };
+
+    /// What is known of a channel, and what it has promised.
+    struct Link
+    {
+        TimePs free{0};
+        TimePs expected{0}; ///< When what is on its way there has gone over it.
+        TimePs promised{0}; ///< When the packets end that spread messages were given to it with.
+        BitRate rate{0};
+        int64_t efficiencyPpm{0};
+        TimePs delay{0};
+        TimePs latencyBehind{0}; ///< Its delay, and what the node behind it adds.
     };
 
     /// A part that is the first of its port's queue, or on its way.
     struct Flight
     {
         Part part;
-        uint32_t hop{0};   ///< The link whose turn it is.
-        TimePs longest{0}; ///< It holds no link before that one longer.
+        const ChannelId* channel{nullptr}; ///< The link whose turn it is, in its way.
+        uint32_t hopsLeft{0};
+        bool isFirst{true};
+        bool isScaleUp{true}; ///< Its way.
+        TimePs longest{0};    ///< It holds no link before that one longer.
         // Of the last link, since most links of a way are alike.
         BitRate rate{0};
         int64_t efficiencyPpm{-1};
@@ -110,6 +138,7 @@ class LogGpNetwork : public AnalyticNetwork
     {
         std::deque<Part> waiting;
         MessageId current{0};
+        RankId rank{0};     ///< Whose messages it sends.
         bool isBusy{false}; ///< Or about to choose.
     };
 
@@ -122,21 +151,32 @@ class LogGpNetwork : public AnalyticNetwork
         return (static_cast<uint64_t>(src) << 32) | dst;
     }
 
-    ChannelId FirstChannel(const Way& way) const
+    static ChannelId FirstChannel(const Way& way)
     {
-        return m_channels[way.first];
+        return way.channels[0];
     }
 
-    ChannelId LastChannel(const Way& way) const
+    static ChannelId LastChannel(const Way& way)
     {
-        return m_channels[way.first + way.hops - 1];
+        return way.channels[way.hops - 1];
     }
 
     /// How long a message sent now would wait for its receiver's link, by what is known.
-    TimePs WaitAtReceiver(const Way& way) const
+    TimePs WaitAtReceiver(const Part& part) const
     {
-        const ChannelId last = LastChannel(way);
-        return std::max(m_free[last], m_expected[last]) - (m_loop.Now() + way.latencyToLast);
+        const Link& last = m_links[part.last];
+        const TimePs wait =
+            std::max(last.free, last.expected) - (m_loop.Now() + part.latencyToLast);
+        return std::max<TimePs>(wait, 0);
+    }
+
+    static Part PartOf(const Way& way, ByteCount size, uint64_t message)
+    {
+        return Part{&way,
+                    size,
+                    static_cast<MessageId>(message),
+                    LastChannel(way),
+                    way.latencyToLast};
     }
 
     uint32_t NextQueuePair(const MessageRequest& request);
@@ -146,10 +186,9 @@ class LogGpNetwork : public AnalyticNetwork
     std::vector<ByteCount> PacketsOnWays(const Spread& spread, ByteCount size);
     TimePs PacketTime(ChannelId channel) const;
     TimePs HoldingTime(const Way& way, ChannelId channel, ByteCount size) const;
-    TimePs LatencyBehind(ChannelId channel) const;
     ByteCount MessageLine(const Way& way, ChannelId channel, ByteCount size) const;
     void BecomeReady(uint64_t id);
-    void Enqueue(const Part& part);
+    void Enqueue(const Part& part, RankId src);
     void Choose(uint64_t port);
     void Begin(const Part& part);
     void TakeLink(uint64_t flight);
@@ -161,19 +200,15 @@ class LogGpNetwork : public AnalyticNetwork
     const TransportFigures m_figures;
     EventLoop& m_loop;
     RouteTable m_routes;
-    std::vector<ChannelId> m_channels;              ///< Of all ways.
+    std::deque<std::vector<ChannelId>> m_longPaths; ///< Those that have no room in their ways.
     std::deque<Way> m_knownWays;                    ///< They stay where they are.
-    FlowTable m_numbers;                            ///< Of flows: the index of a flow's way, and 1.
+    std::vector<FlowTable> m_numbers; ///< By source: the index of a flow's way, and 1.
     std::unordered_map<uint64_t, Spread> m_spreads; ///< By pair; without ways where there is one.
     std::vector<ChannelId> m_path;                  ///< Being found.
     std::vector<ChannelId> m_back;                  ///< The same of an acknowledgement's.
     /// By priority, then pair.
     std::array<std::unordered_map<uint64_t, uint32_t>, PRIORITIES> m_nextQueuePair;
-    std::vector<TimePs> m_free; ///< Per channel.
-    std::vector<TimePs>
-        m_expected; ///< Per channel: when what is on its way there has gone over it.
-    /// Per channel: when the packets end that spread messages were given to it with.
-    std::vector<TimePs> m_promised;
+    std::vector<Link> m_links;       ///< Per channel.
     std::vector<Port> m_ports;       ///< Per channel.
     std::vector<Message> m_messages; ///< By identity.
     std::vector<Flight> m_flights;

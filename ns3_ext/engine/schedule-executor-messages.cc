@@ -40,8 +40,6 @@ void
 ScheduleExecutor::PostMessage(uint32_t index, uint32_t op)
 {
     const TemplateDescription& description = m_instances[index]->graph->Description();
-    const int32_t src = RankOf(index, description.src[op]);
-    const int32_t dst = RankOf(index, description.dst[op]);
     ByteCount size = description.size[op];
     const uint64_t here = Pack(index, op);
     if (here == m_swapped.first)
@@ -52,9 +50,13 @@ ScheduleExecutor::PostMessage(uint32_t index, uint32_t op)
     {
         size = m_swappedSize.first;
     }
-    const MessageId id =
-        m_log.Append(static_cast<int32_t>(index), static_cast<int32_t>(op), src, dst, size);
-    m_log.posted[id] = m_loop.Now();
+    const MessageRow row{static_cast<int32_t>(index),
+                         static_cast<int32_t>(op),
+                         description.src[op],
+                         description.dst[op],
+                         size,
+                         m_loop.Now()};
+    const MessageId id = m_rows.Append(row);
     ++m_openMessages;
     if (m_fault == Fault::DROP_MESSAGE && id == 0)
     {
@@ -62,16 +64,14 @@ ScheduleExecutor::PostMessage(uint32_t index, uint32_t op)
         return;
     }
     MessageRequest request{id,
-                           static_cast<RankId>(src),
-                           static_cast<RankId>(dst),
+                           static_cast<RankId>(RankOf(index, row.src)),
+                           static_cast<RankId>(RankOf(index, row.dst)),
                            size,
                            PriorityOf(index, op)};
     m_network.Post(request);
     if (m_fault == Fault::DOUBLE_MESSAGE && id == 0)
     {
-        m_ghost =
-            m_log.Append(static_cast<int32_t>(index), static_cast<int32_t>(op), src, dst, size);
-        m_log.posted[m_ghost] = m_loop.Now();
+        m_ghost = m_rows.Append(row);
         ++m_openMessages;
         request.id = m_ghost;
         m_network.Post(request);
@@ -90,17 +90,18 @@ ScheduleExecutor::PriorityOf(uint32_t index, uint32_t op) const
 void
 ScheduleExecutor::MessageSent(MessageId id)
 {
-    m_log.sent[id] = m_loop.Now();
+    MessageRow& row = m_rows[id];
+    row.sent = m_loop.Now();
     if (id == m_ghost)
     {
         return;
     }
-    const auto index = static_cast<uint32_t>(m_log.instance[id]);
-    const auto op = static_cast<uint32_t>(m_log.op[id]);
+    const auto index = static_cast<uint32_t>(row.instance);
+    const auto op = static_cast<uint32_t>(row.op);
+    const auto member = static_cast<uint32_t>(row.src);
     Instance& instance = *m_instances[index];
     ReleaseInner(index, op, EdgeOn::SENT);
     Fire(index, op, EdgeOn::SENT);
-    const auto member = static_cast<uint32_t>(instance.graph->Description().src[op]);
     --instance.partLeft[member];
     PartProgress(index, member);
 }
@@ -108,15 +109,16 @@ ScheduleExecutor::MessageSent(MessageId id)
 void
 ScheduleExecutor::MessageDelivered(MessageId id, ByteCount bytes)
 {
-    m_log.delivered[id] = m_loop.Now();
-    m_log.deliveredBytes[id] += bytes;
+    MessageRow& row = m_rows[id];
+    row.delivered = m_loop.Now();
+    row.deliveredBytes += bytes;
     MomentCame(id, EdgeOn::DELIVERED, m_deliveryHandler);
 }
 
 void
 ScheduleExecutor::MessageAcked(MessageId id)
 {
-    m_log.acked[id] = m_loop.Now();
+    m_rows[id].acked = m_loop.Now();
     MomentCame(id, EdgeOn::ACKED, m_ackHandler);
 }
 
@@ -124,12 +126,13 @@ void
 ScheduleExecutor::MomentCame(MessageId id, EdgeOn moment, EventHandler& handler)
 {
     // A receive latency may put the delivery after the acknowledgement.
-    const bool isOver = m_log.delivered[id] != NEVER_PS && m_log.acked[id] != NEVER_PS;
+    const MessageRow& row = m_rows[id];
+    const bool isOver = row.delivered != NEVER_PS && row.acked != NEVER_PS;
     m_openMessages -= isOver ? 1 : 0;
     if (id != m_ghost)
     {
-        const auto index = static_cast<uint32_t>(m_log.instance[id]);
-        const auto op = static_cast<uint32_t>(m_log.op[id]);
+        const auto index = static_cast<uint32_t>(row.instance);
+        const auto op = static_cast<uint32_t>(row.op);
         if (isOver)
         {
             OpOver(index, op);
@@ -144,16 +147,17 @@ ScheduleExecutor::MomentCame(MessageId id, EdgeOn moment, EventHandler& handler)
 void
 ScheduleExecutor::PacketRepeated(MessageId id)
 {
-    ++m_log.repeatedPackets[id];
+    m_rows.CountRepeated(id);
 }
 
 void
 ScheduleExecutor::NotifyLater(MessageId id, EdgeOn moment, EventHandler& handler)
 {
-    const Instance& instance = *m_instances[static_cast<size_t>(m_log.instance[id])];
+    const MessageRow& row = m_rows[id];
+    const Instance& instance = *m_instances[static_cast<size_t>(row.instance)];
     const TemplateGraph& graph = *instance.graph;
     const bool isAwaited = graph.Description().notifyOn == moment ||
-                           !graph.Successors(static_cast<uint32_t>(m_log.op[id]), moment).empty();
+                           !graph.Successors(static_cast<uint32_t>(row.op), moment).empty();
     if (!isAwaited)
     {
         return;
@@ -183,14 +187,14 @@ ScheduleExecutor::AckNotified(uint64_t id)
 void
 ScheduleExecutor::Notify(MessageId id, EdgeOn moment)
 {
-    const auto index = static_cast<uint32_t>(m_log.instance[id]);
-    const auto op = static_cast<uint32_t>(m_log.op[id]);
+    const MessageRow& row = m_rows[id];
+    const auto index = static_cast<uint32_t>(row.instance);
+    const auto member = static_cast<uint32_t>(row.dst);
     Instance& instance = *m_instances[index];
-    const TemplateDescription& description = instance.graph->Description();
-    Fire(index, op, moment);
-    if (description.notifyOn == moment)
+    const EdgeOn notifyOn = instance.graph->Description().notifyOn;
+    Fire(index, static_cast<uint32_t>(row.op), moment);
+    if (notifyOn == moment)
     {
-        const auto member = static_cast<uint32_t>(description.dst[op]);
         --instance.partLeft[member];
         PartProgress(index, member);
     }

@@ -207,11 +207,11 @@ ScheduleExecutor::DescribeParticipation(uint32_t op,
     const auto group = static_cast<size_t>(
         m_schedule.groupPtr[static_cast<size_t>(m_schedule.instanceGroup[index])]);
     std::unordered_map<int32_t, size_t> posted; // Operation to message.
-    for (size_t id = 0; id < m_log.Size(); ++id)
+    for (size_t id = 0; id < m_rows.Size(); ++id)
     {
-        if (m_log.instance[id] == static_cast<int32_t>(index))
+        if (m_rows[id].instance == static_cast<int32_t>(index))
         {
-            posted.emplace(m_log.op[id], id);
+            posted.emplace(m_rows[id].op, id);
         }
     }
     for (int32_t inner = 0; inner < static_cast<int32_t>(description.Ops()); ++inner)
@@ -239,8 +239,8 @@ ScheduleExecutor::DescribeParticipation(uint32_t op,
         const auto message = posted.find(inner);
         item.isPosted = message != posted.end();
         item.pool = PoolWaitedFor(instance, static_cast<uint32_t>(inner), item.isPosted);
-        item.isDelivered = item.isPosted && m_log.delivered[message->second] != NEVER_PS;
-        if (!item.isPosted || m_log.acked[message->second] == NEVER_PS || !item.isDelivered)
+        item.isDelivered = item.isPosted && m_rows[message->second].delivered != NEVER_PS;
+        if (!item.isPosted || m_rows[message->second].acked == NEVER_PS || !item.isDelivered)
         {
             item.what = "message";
             items.push_back(item);

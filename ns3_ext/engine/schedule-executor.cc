@@ -81,7 +81,7 @@ ScheduleExecutor::ScheduleExecutor(const ScheduleDescription& schedule,
     {
         messages += m_graphs[static_cast<size_t>(index)].Messages();
     }
-    m_log.Reserve(messages);
+    m_rows = MessageRows(messages);
     if (fault == Fault::SWAP_SIZES)
     {
         PlanSwap();

@@ -8,7 +8,7 @@
 #include "compute-slowdown.h"
 #include "fault.h"
 #include "level-loads.h"
-#include "message-log.h"
+#include "message-rows.h"
 #include "operation-log.h"
 #include "pool-set.h"
 #include "schedule-description.h"
@@ -105,7 +105,8 @@ class ScheduleExecutor : public MessageListener
     /// What happened to each message; the executor keeps nothing of it.
     MessageLog TakeMessages()
     {
-        return std::move(m_log);
+        return m_rows.TakeColumns(
+            [this](uint32_t instance, int32_t member) { return RankOf(instance, member); });
     }
 
     /// What was picked of each choice of each instance, in order; -1 where none was.
@@ -241,7 +242,7 @@ class ScheduleExecutor : public MessageListener
     bool m_isFinishing{false};
     uint64_t m_doneOps{0};
 
-    MessageLog m_log;
+    MessageRows m_rows;
     std::unique_ptr<OperationLog> m_operations; ///< Of runs that are watched.
     std::vector<size_t> m_firstRow;             ///< There, by instance.
     uint64_t m_openMessages{0};

@@ -70,6 +70,44 @@ RouteTable::RouteTable(const PlatformDescription& platform, uint64_t seed)
     {
         m_nodeRail[platform.rankNode[rank]] = platform.rankRail[rank];
     }
+    ShareWays();
+}
+
+/// Find the ranks that hang on one switch by one Ethernet link each: who goes to one of them goes
+/// to the switch, so the first of them stands for all.
+void
+RouteTable::ShareWays()
+{
+    const uint32_t nodes = m_platform.Nodes();
+    std::vector<uint8_t> isOfRank(nodes, 0);
+    for (const NodeIndex node : m_platform.rankNode)
+    {
+        isOfRank[node] = 1;
+    }
+    std::vector<RankId> firstAt(nodes, m_platform.Ranks());
+    m_reach.reserve(m_platform.Ranks());
+    for (RankId rank = 0; rank < m_platform.Ranks(); ++rank)
+    {
+        const NodeIndex own = m_platform.rankNode[rank];
+        Reach& reach = m_reach.emplace_back(Reach{rank, own, 0});
+        const ChannelId up = m_nodeChannel.empty() ? 0 : m_nodeChannel[m_channelStart[own]];
+        // PXN makes ways differ by the destination's rail.
+        if (m_channelStart[own + 1] - m_channelStart[own] != 1 || m_platform.IsScaleUp(up) ||
+            m_platform.routing.nics == NicPolicy::PXN)
+        {
+            continue;
+        }
+        const NodeIndex before = m_platform.Receiver(up);
+        if (isOfRank[before] != 0 || m_platform.ForwardingOf(before) != Forwarding::ALL)
+        {
+            continue;
+        }
+        const auto begin = m_nodeChannel.begin() + m_channelStart[before];
+        const auto end = m_nodeChannel.begin() + m_channelStart[before + 1];
+        const auto last = std::lower_bound(begin, end, up ^ 1U);
+        firstAt[before] = std::min(firstAt[before], rank);
+        reach = Reach{firstAt[before], before, static_cast<uint32_t>(last - m_nodeChannel.begin())};
+    }
 }
 
 uint32_t
@@ -134,7 +172,8 @@ RouteTable::IsOnRail(NodeIndex node, ChannelId channel, RankId dst) const
            !IsTowardsNetwork(channel) || m_nodeRail[node] == m_platform.rankRail[dst];
 }
 
-/// Cost from each node on to a rank, for a frame that passes through the node.
+/// Cost from each node on to a rank, for a frame that passes through the node. What hangs on a
+/// switch by one link is as far from there as the rank that stands for it, and from no node nearer.
 const std::vector<uint32_t>&
 RouteTable::Distances(RankId dst)
 {
@@ -211,9 +250,10 @@ RouteTable::FirstChannels(RankId src, RankId dst)
         return {};
     }
     // An accelerator has few channels, so that looking at them is faster than looking up a pair.
-    const std::vector<uint32_t>& distance = Distances(dst);
+    const RankId same = m_reach[dst].same;
+    const std::vector<uint32_t>& distance = Distances(same);
     const NodeIndex node = m_platform.rankNode[src];
-    const NodeIndex end = m_platform.rankNode[dst];
+    const NodeIndex end = m_platform.rankNode[same];
     uint32_t least = UNREACHABLE;
     m_found.clear();
     for (uint32_t i = m_channelStart[node]; i < m_channelStart[node + 1]; ++i)
@@ -247,13 +287,22 @@ RouteTable::FirstChannels(RankId src, RankId dst)
 std::span<const ChannelId>
 RouteTable::NextChannels(RankId dst, NodeIndex node)
 {
-    const uint64_t pair = PairKey(dst, node);
+    const Reach& reach = m_reach[dst];
+    if (node == m_platform.rankNode[dst])
+    {
+        return {};
+    }
+    if (node == reach.before)
+    {
+        return std::span(m_nodeChannel).subspan(reach.lastPlace, 1);
+    }
+    const uint64_t pair = PairKey(reach.same, node);
     if (const std::span<const ChannelId>* known = m_next.Find(pair))
     {
         return *known;
     }
-    const std::vector<uint32_t>& distance = Distances(dst);
-    const NodeIndex end = m_platform.rankNode[dst];
+    const std::vector<uint32_t>& distance = Distances(reach.same);
+    const NodeIndex end = m_platform.rankNode[reach.same];
     m_found.clear();
     for (uint32_t i = m_channelStart[node]; i < m_channelStart[node + 1]; ++i)
     {

@@ -27,7 +27,8 @@ namespace ns3
  *
  * Each node hashes with a seed of its own unless the policy has a common one: then every tier makes
  * the same choice and uses a fraction of the next tier's ways (polarisation). Work is done for the
- * destinations and nodes that flows really use.
+ * destinations and nodes that flows really use, and once for all ranks that hang on one switch by
+ * one link each: from anywhere but that switch the ways to them are the same.
  */
 class RouteTable
 {
@@ -91,6 +92,15 @@ class RouteTable
         uint32_t rail; ///< What is left of the destination's rail; see STATIC_RAIL.
     };
 
+    /// How a rank is reached.
+    struct Reach
+    {
+        RankId same;        ///< The rank whose distances and ways are its own, too; often itself.
+        NodeIndex before;   ///< The switch it hangs on, where it shares them; else its own node.
+        uint32_t lastPlace; ///< In m_nodeChannel: from that switch to it.
+    };
+
+    void ShareWays();
     const std::vector<uint32_t>& Distances(RankId dst);
     bool DoesEnter(ChannelId channel, NodeIndex node, NodeIndex end) const;
     bool DoesPass(NodeIndex node, ChannelId channel) const;
@@ -110,9 +120,11 @@ class RouteTable
     std::vector<uint32_t> m_channelStart;          ///< Per node, into m_nodeChannel.
     std::vector<ChannelId> m_nodeChannel;          ///< Outgoing channels by node, in order of link.
     std::vector<int32_t> m_nodeRail;               ///< Rail of an accelerator, else -1.
+    std::vector<Reach> m_reach;                    ///< Per rank.
     std::vector<std::vector<uint32_t>> m_distance; ///< Per rank, filled on first use.
     std::vector<uint32_t> m_found; ///< Places of m_nodeChannel just found, in order.
-    /// Channels by destination and node; parts of m_nodeChannel, or of m_scattered.
+    /// Channels by destination, one of those that share, and node; parts of m_nodeChannel, or of
+    /// m_scattered.
     FlatMap<std::span<const ChannelId>> m_next;
     /// The same by destination and source, where they do not lie together.
     FlatMap<std::span<const ChannelId>> m_scatteredFirst;
