@@ -270,7 +270,7 @@ LogGpNetwork::Begin(const Part& part)
     last.expected = std::max({last.expected, last.free, m_loop.Now() + part.latencyToLast}) +
                     HoldingTime(way, part.last, part.size);
     port.current = part.message;
-    const Flight begun{part, way.channels, way.hops, true, way.isScaleUp};
+    const Flight begun{part, way.near, 0, way.hops, true, way.isScaleUp};
     uint32_t flight = static_cast<uint32_t>(m_flights.size());
     if (m_freeFlights.empty())
     {
@@ -290,7 +290,8 @@ LogGpNetwork::TakeLink(uint64_t number)
 {
     Flight& flight = m_flights[number];
     const Part& part = flight.part;
-    const ChannelId channel = *flight.channel;
+    const bool isNear = flight.hop + flight.hopsLeft <= Way::NEAR_HOPS;
+    const ChannelId channel = isNear ? flight.near[flight.hop] : part.way->channels[flight.hop];
     Link& link = m_links[channel];
     const TimePs begin = std::max(m_loop.Now(), link.free);
     if (link.rate != flight.rate || link.efficiencyPpm != flight.efficiencyPpm)
@@ -310,7 +311,7 @@ LogGpNetwork::TakeLink(uint64_t number)
     {
         m_loop.ScheduleTimer(begin + flight.held, m_sentHandler, channel);
     }
-    ++flight.channel;
+    ++flight.hop;
     if (--flight.hopsLeft > 0)
     {
         m_loop.ScheduleTimer(begin + link.latencyBehind, m_linkHandler, number);

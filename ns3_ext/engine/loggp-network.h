@@ -121,7 +121,9 @@ class LogGpNetwork : public AnalyticNetwork
     struct Flight
     {
         Part part;
-        const ChannelId* channel{nullptr}; ///< The link whose turn it is, in its way.
+        /// Of the way, which is far away in memory at each next hop; as many as it has near.
+        std::array<ChannelId, Way::NEAR_HOPS> near{};
+        uint32_t hop{0}; ///< The link whose turn it is.
         uint32_t hopsLeft{0};
         bool isFirst{true};
         bool isScaleUp{true}; ///< Its way.
