@@ -30,7 +30,7 @@ class EventHandler
         static_cast<void>(step);
     }
 
-    static constexpr unsigned FORESIGHT = 6;
+    static constexpr unsigned FORESIGHT = 7;
 
   protected:
     ~EventHandler() = default;

@@ -51,6 +51,10 @@ Fabric::CatchUp(ChannelId id)
                 return;
             }
             const TimedFrame frame = port.coming.Pop();
+            if (!port.coming.IsEmpty())
+            {
+                __builtin_prefetch(port.coming.Front().frame); // Often its turn is next.
+            }
             EnterFromAfar(id, port, frame);
         }
         else if (pick < now || (pick == now && EventLoop::PickOrder(id) < order))
@@ -191,8 +195,14 @@ Fabric::ForeseeWake(ChannelId id, unsigned step) const
     {
         return;
     }
-    const Port& egress = m_ports[frame->path[frame->hop + 1]];
+    const ChannelId* next = frame->path + frame->hop + 1;
     if (step == 3)
+    {
+        __builtin_prefetch(next);
+        return;
+    }
+    const Port& egress = m_ports[*next];
+    if (step == 4)
     {
         PrefetchPort(egress);
         if (port.peerBuffer != nullptr)
@@ -200,7 +210,7 @@ Fabric::ForeseeWake(ChannelId id, unsigned step) const
             port.peerBuffer->Prefetch(port.peerIngress, frame->transitPriority);
         }
     }
-    else if (step == 4)
+    else if (step == 5)
     {
         egress.coming.PrefetchFront();
         egress.flying.PrefetchFront();
