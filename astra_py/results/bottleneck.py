@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.results.holds import Hold, Holds
-from astra_py.results.traffic import integer_sums
+from astra_py.results.traffic import distinct, integer_sums
 from astra_py.results.work import PS_PER_BYTE, SharedWork
 
 if TYPE_CHECKING:
@@ -135,11 +135,11 @@ class _Needs:
         channel = traffic.there[self._hops(traffic.flow[on_wire])]
         line = self._line_bytes.of(np.repeat(on_wire, traffic.hops[traffic.flow[on_wire]]), channel)
         group = record.channel_group[channel]
-        groups, of_group = np.unique(group, return_inverse=True)
-        load = integer_sums(of_group, line, len(groups))
+        groups = distinct(group)
+        load = integer_sums(group, line, len(record.group_rate_bps))[groups]
         needed = load * (PS_PER_BYTE / record.group_rate_bps[groups])
         worst = int(np.argmax(needed))
-        is_pcie = bool(self._is_pcie[channel[of_group == worst]].any())
+        is_pcie = bool(self._is_pcie[channel[group == groups[worst]]].any())
         return Bottleneck(
             "pcie" if is_pcie else "link", float(needed[worst]) / time_ps, record.group_name(int(groups[worst]))
         )
@@ -149,9 +149,9 @@ class _Needs:
         record, traffic = self._record, self._record.traffic
         if not record.has_packet_ways:
             groups = record.channel_group[
-                traffic.there[self._hops(np.unique(traffic.flow[traffic.of_whole(messages)]))]
+                traffic.there[self._hops(distinct(traffic.flow[traffic.of_whole(messages)]))]
             ]
-            worst, share = self._link_work.most(np.unique(groups), start_ps, time_ps)
+            worst, share = self._link_work.most(distinct(groups), start_ps, time_ps)
             kind = "pcie" if self._is_pcie[record.channel_group == worst].any() else "link"
             yield Bottleneck(kind, share, record.group_name(worst))
         mine = self._on_cores(messages)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from astra_py.platforms.node_kind import NodeKind
-from astra_py.results.traffic import integer_sums
+from astra_py.results.traffic import distinct, integer_sums
 
 if TYPE_CHECKING:
     from astra_py.results.record import RunRecord
@@ -41,14 +41,13 @@ def _most_loaded(record: RunRecord, messages: NDArray[np.int64]) -> tuple[int, i
     if not len(messages):
         return 0, -1
     messages = traffic.of_whole(messages)
-    flows, of_message = np.unique(traffic.flow[messages], return_inverse=True)
-    flow_bytes = np.zeros(len(flows), dtype=np.int64)
-    np.add.at(flow_bytes, of_message, traffic.size_bytes[messages])
+    flow = traffic.flow[messages]
+    flows = distinct(flow)
+    flow_bytes = integer_sums(flow, traffic.size_bytes[messages], len(traffic.hops))[flows]
     hops = traffic.hops[flows]
     at = np.repeat(traffic.there_ptr[flows] - np.cumsum(hops) + hops, hops) + np.arange(hops.sum())
-    channels, of_hop = np.unique(traffic.there[at], return_inverse=True)
-    load = np.zeros(len(channels), dtype=np.int64)
-    np.add.at(load, of_hop, np.repeat(flow_bytes, hops))
+    channels = distinct(traffic.there[at])
+    load = integer_sums(traffic.there[at], np.repeat(flow_bytes, hops), len(record.channel_group))[channels]
     if record.has_packet_ways:
         return max(_most_loaded_node(record, channels, load, end) for end in record.channel_ends)
     # channels of a group carry together what goes over any of them
@@ -59,7 +58,7 @@ def _most_loaded(record: RunRecord, messages: NDArray[np.int64]) -> tuple[int, i
 
 
 def _most_loaded_node(
-    record: RunRecord, channels: NDArray[np.int32], load: NDArray[np.int64], end: NDArray[np.int32]
+    record: RunRecord, channels: NDArray[np.int64], load: NDArray[np.int64], end: NDArray[np.int32]
 ) -> tuple[int, int]:
     """As :func:`_most_loaded`, where switches choose for each packet: a node's alike channels are one together.
 

@@ -307,5 +307,12 @@ def integer_sums(
 ) -> NDArray[np.int64]:
     """Integer sums of ``weight`` by ``index``: ``bincount`` alone would add in floating point."""
     low = np.bincount(index, weight & 0xFFFFFFF, minlength=length).astype(np.int64)
+    if len(weight) == 0 or (weight.min() >= 0 and weight.max() <= 0xFFFFFFF):
+        return low
     high = np.bincount(index, weight >> 28, minlength=length).astype(np.int64)
     return low + (high << 28)
+
+
+def distinct(numbers: NDArray[np.int64] | NDArray[np.int32]) -> NDArray[np.int64]:
+    """As ``numpy.unique`` of small numbers from 0 on, by counting and not by sorting."""
+    return np.flatnonzero(np.bincount(numbers))
