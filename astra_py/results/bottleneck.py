@@ -148,9 +148,7 @@ class _Needs:
         """Link, core and copies of ``messages`` that all need most from ``start_ps`` on, for ``time_ps``."""
         record, traffic = self._record, self._record.traffic
         if not record.has_packet_ways:
-            groups = record.channel_group[
-                traffic.there[self._hops(distinct(traffic.flow[traffic.of_whole(messages)]))]
-            ]
+            groups = record.channel_group[traffic.there[self._hops(distinct(traffic.flow[traffic.of_whole(messages)]))]]
             worst, share = self._link_work.most(distinct(groups), start_ps, time_ps)
             kind = "pcie" if self._is_pcie[record.channel_group == worst].any() else "link"
             yield Bottleneck(kind, share, record.group_name(worst))
