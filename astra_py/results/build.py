@@ -75,11 +75,12 @@ def build_result(record: RunRecord, manifest: Mapping[str, Any]) -> Result:
         require_completed(record)
         checks = run_checks(record)
         require_passed(checks)
+        ended = {"exit_reason": str(ExitReason.COMPLETED), "time_ps": record.end_ps}
+        about, volume = _manifest(record, manifest, ended), _volume(record)
+        return Result(lambda table: _BUILDERS[table](record), checks, about, volume)
     except (SimulationError, KeyboardInterrupt) as error:
         error.partial = partial_result(record, manifest, error)  # type: ignore[union-attr]  # of a KeyboardInterrupt
         raise
-    ended = {"exit_reason": str(ExitReason.COMPLETED), "time_ps": record.end_ps}
-    return Result(lambda table: _BUILDERS[table](record), checks, _manifest(record, manifest, ended), _volume(record))
 
 
 def partial_result(record: RunRecord, manifest: Mapping[str, Any], error: BaseException) -> Result:
