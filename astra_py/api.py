@@ -241,11 +241,18 @@ class Run(Preparation):
                 columns = prepared.run()
         except BaseException as error:
             if (so_far := measured_before(error)) is not None:
-                record, cost = self._record(so_far, options), self._cost(before)
-                partial = partial_result(record, {**self._manifest(), "run": cost}, error)
-                error.partial = partial  # type: ignore[attr-defined]  # of a KeyboardInterrupt
+                self._keep(error, so_far, options, before)
             raise
-        return self._record(columns, options), self._cost(before)
+        try:
+            return self._record(columns, options), self._cost(before)
+        except KeyboardInterrupt as error:
+            self._keep(error, columns, options, before)
+            raise
+
+    def _keep(self, error: BaseException, columns: EngineColumns, options: EngineOptions, before: float) -> None:
+        """Give ``error``, which stopped the run, what was measured until then as its partial result."""
+        manifest = {**self._manifest(), "run": self._cost(before)}
+        error.partial = partial_result(self._record(columns, options), manifest, error)  # type: ignore[attr-defined]
 
     def _record(self, columns: EngineColumns, options: EngineOptions) -> RunRecord:
         """What was run, and what was measured of it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from measure import Measured
+from measure import SHORT_S, SHORT_TIMES, Measured
 from rows import ROWS, Bar, Figure, Row
 
 __all__ = ["heads", "line", "page"]
@@ -31,7 +31,8 @@ _TOP = """\
 
 `python benchmarks/run.py --all` (or `make benchmarks`) measures these rows and writes this page, its picture and
 `benchmarks/results.json`; `--quick` runs each command once, names of rows run these alone, and neither writes anything.
-Figures are of {machine}, best of {repeat}; rows may be of different commits: {commits}.
+Figures are of {machine}, best of {repeat}, of commands under
+{short_s} s of {short_times} times as many runs; rows may be of different commits: {commits}.
 
 - *CPU s*: user and system seconds of the whole process, less those of the same command at one byte: what bytes cost.
   *whole*: without that.
@@ -83,7 +84,7 @@ def page(results: Mapping[str, Measured], machine: str) -> str:
     points = [row for row in rows if row.series is not None and not row.bars]
     return "\n".join(
         [
-            _TOP.format(machine=machine, repeat=repeat, commits=commits),
+            _TOP.format(machine=machine, repeat=repeat, commits=commits, short_s=SHORT_S, short_times=SHORT_TIMES),
             *_table(_HEADS, [line(row, results[row.name]) for row in plain]),
             "",
             *(f"- {row.name}: {row.title}. `astra-py {' '.join(row.command)}`" for row in plain),

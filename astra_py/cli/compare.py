@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from astra_py.cli.interrupts import finished_first
 from astra_py.cli.progress import progress
 from astra_py.cli.sizes import parse_sizes
 from astra_py.errors import ConfigError
@@ -129,7 +130,8 @@ def compare(
     has_why = is_why_told and refused is None
     _print(comparison, form, has_why=has_why)
     if out is not None:
-        comparison.save(out, has_why=has_why)
+        with finished_first(f"the comparison is being written to {out}"):
+            comparison.save(out, has_why=has_why)
     if refused is not None:
         # the runs were not for nothing: their times are told before
         raise refused

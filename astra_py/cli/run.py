@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from astra_py.cli.common import print_json
+from astra_py.cli.interrupts import finished_first
 from astra_py.cli.progress import progress
 from astra_py.errors import ConfigError
 from astra_py.results.text import WIDTH
@@ -93,30 +94,47 @@ def run(
         except BaseException as error:
             _keep(error, out, save)
             raise
-        if save is not None:
-            try:
-                save(result)
-            except KeyboardInterrupt as interrupt:
-                interrupt.add_note(f"the run is over, and its results are not written to {out}")
-                raise
-    slowdowns = job_slowdowns(job, result) if is_alone else []
-    if as_json:
-        rows = {
-            "iterations": iteration_rows(result),
-            "flows": flow_rows(result),
-            "collectives": collective_rows(result),
-            "phases": phase_rows(result),
-            "run": run_row(result),
-        }
-        if is_alone:
-            rows["alone"] = [{**asdict(each), "slowdown": each.slowdown} for each in slowdowns]
-        print_json([rows])
-    else:
-        print(result.report())
-        if is_alone:
-            print("\n" + "\n".join(slowdown_lines(slowdowns)))
-        if out is not None:
-            print(f"\ntables and manifest: {out}")
+        kept = "its results are not written: there is no --out"
+        if out is not None and save is not None:
+            _save(result, out, save)
+            kept = f"its results are whole: {out}"
+    try:
+        slowdowns = job_slowdowns(job, result) if is_alone else []
+        if as_json:
+            rows = {
+                "iterations": iteration_rows(result),
+                "flows": flow_rows(result),
+                "collectives": collective_rows(result),
+                "phases": phase_rows(result),
+                "run": run_row(result),
+            }
+            if is_alone:
+                rows["alone"] = [{**asdict(each), "slowdown": each.slowdown} for each in slowdowns]
+            print_json([rows])
+        else:
+            print(result.report())
+            if is_alone:
+                print("\n" + "\n".join(slowdown_lines(slowdowns)))
+            if out is not None:
+                print(f"\ntables and manifest: {out}")
+    except KeyboardInterrupt as interrupt:
+        interrupt.add_note(f"the run is over, and {kept}")
+        raise
+
+
+def _save(result: Result, out: Path, save: Callable[[Result], bool]) -> None:
+    """Save the result of a run that is over, though the user interrupts; a note says what became of it."""
+    is_saved = False
+    try:
+        with finished_first(f"the run is over, and its results are being written to {out}"):
+            is_saved = save(result)
+    except KeyboardInterrupt as interrupt:
+        interrupt.add_note(
+            f"the run is over, and its results are whole: {out}"
+            if is_saved
+            else f"the run is over, and its results are not written to {out}"
+        )
+        raise
 
 
 def _keep(error: BaseException, out: Path | None, save: Callable[[Result], bool] | None) -> None:
@@ -131,7 +149,16 @@ def _keep(error: BaseException, out: Path | None, save: Callable[[Result], bool]
     how = how_far(partial.manifest["run"])
     if save is None:
         error.add_note(f"{how}; nothing is kept without --out")
-    elif save(partial):
+        return
+    is_saved: bool | None = None
+    try:
+        with finished_first(f"{how}; partial results are being written to {out}"):
+            is_saved = save(partial)
+    except KeyboardInterrupt as again:
+        if is_saved is None:
+            again.add_note(f"{how}; partial results are not written to {out}")
+            raise
+    if is_saved:
         error.add_note(f"{how}; partial results, of what had happened by then: {out}")
     else:
         error.add_note(f"{how}; {out} keeps the whole results that it has, the partial ones are not written")

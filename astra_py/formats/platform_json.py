@@ -24,7 +24,7 @@ from astra_py.platforms import Forwarding, NodeKind, Platform
 from astra_py.platforms.routing import routing_of
 from astra_py.units import RATE, TIME, Quantity, format_rate, format_time
 
-__all__ = ["PLATFORM_JSON"]
+__all__ = ["PLATFORM_JSON", "read_platform", "write_platform"]
 
 _KINDS = {kind.name.lower(): kind for kind in NodeKind}
 _FORWARDS = {forwarding.name.lower(): forwarding for forwarding in Forwarding}
@@ -151,8 +151,13 @@ class _Fields:
 
 
 def _write(document: Document, path: Path, options: Options) -> tuple[str, ...]:
-    """Write a platform, a node or a link a line."""
     platform: Platform = document.content()
+    nodes, links = write_platform(platform, path)
+    return (f"{path}: {nodes} nodes, {platform.ranks} of them accelerators, and {links} links",)
+
+
+def write_platform(platform: Platform, path: Path) -> tuple[int, int]:
+    """Write a platform, a node or a link a line; gives how many nodes and links it has. Its routing is not in it."""
     graph = platform.graph
     names = [str(data["name"]) for data in graph.nodes.values()]
     links = sorted(graph.edges(data=True), key=lambda edge: edge[2]["link"])
@@ -162,7 +167,18 @@ def _write(document: Document, path: Path, options: Options) -> tuple[str, ...]:
     }
     lists = ",\n".join(f'"{key}": [\n' + ",\n".join(map(json.dumps, rows)) + "\n]" for key, rows in lines.items())
     path.write_text(f'{{"name": {json.dumps(platform.name)},\n{lists}}}\n', encoding="utf-8")
-    return (f"{path}: {len(names)} nodes, {platform.ranks} of them accelerators, and {len(links)} links",)
+    return len(names), len(links)
+
+
+def read_platform(path: Path) -> Platform:
+    """The platform that a file of this format has, with the routing of the defaults.
+
+    Raises
+    ------
+    TopologyError : the file cannot be read, or has no platform.
+    """
+    platform: Platform = _read(path, Options()).content()
+    return platform
 
 
 def _node_text(data: dict[str, Any]) -> dict[str, Any]:

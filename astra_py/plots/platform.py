@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The platform of a result, made again from the scenario in its manifest."""
+"""The platform of a result: the one that is kept with it, or made again from the scenario in its manifest."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ def platform_of(result: Result) -> Platform:
 
     Raises
     ------
-    ConfigError : it cannot be made again, as its file or the function that registered it is gone, or has changed.
+    ConfigError : none is kept with the result, and it cannot be made again, as its file or the function that
+        registered it is gone, or has changed.
     """
     from astra_py.config import load_scenario
     from astra_py.platforms import build_platform
 
     manifest = result.manifest
     try:
-        platform = build_platform(load_scenario({"platform": manifest["scenario"]["platform"]}).platform)
+        platform = result.kept_platform or build_platform(
+            load_scenario({"platform": manifest["scenario"]["platform"]}).platform
+        )
     except AstraPyError as error:
         raise ConfigError(f"the platform of the run cannot be made again from its manifest: {error}") from error
     links = platform.graph.number_of_edges()

@@ -2,7 +2,7 @@
 """Colours of everything that is shown, and the sizes of figures.
 
 The palette is that of Okabe and Ito, "Color Universal Design", 2008: eight colours that people with any common form of
-colour blindness tell apart. One thing has one colour, in plots, reports and traces alike; where a picture has two
+colour blindness tell apart. One thing has one colour, in plots and reports alike; where a picture has two
 things of one colour, such as two kinds of all-to-all, the second takes another. Amounts are shown in cividis (Nunez,
 Anderton, Renslow, PLOS ONE 13(7), 2018), whose lightness changes evenly for everybody; the more, the darker.
 

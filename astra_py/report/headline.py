@@ -47,7 +47,7 @@ class Headline:
     exposed_us, time_us : how much of its time is exposed.
     cause : ``bottleneck``; empty where nothing bounds it.
     cause_percent, cause_at : ``bottleneck_percent`` and ``bottleneck_at``.
-    busiest_link : what bounds it where that is a link, else the one that its payload needs longest.
+    payload_link : ``bottleneck_link``, the link that its own payload needs longest.
     own_percent : of its time, what its own payload needs of its most loaded link (``ideal_time_us``).
     beside : other collectives that are under way in its time.
     """
@@ -63,9 +63,24 @@ class Headline:
     cause: str
     cause_percent: float
     cause_at: str
-    busiest_link: str
+    payload_link: str
     own_percent: float
     beside: int
+
+    @property
+    def busiest_link(self) -> str:
+        """What bounds it where that is a link, else the one that its payload needs longest."""
+        return self.cause_at if self.cause == "link" else self.payload_link
+
+    @property
+    def busiest_link_column(self) -> str:
+        """Where the table ``collectives`` has :attr:`busiest_link`."""
+        return "bottleneck_at" if self.cause == "link" else "bottleneck_link"
+
+    @property
+    def cause_in_words(self) -> str:
+        """What bounds it, and for how much of its time."""
+        return f"{CAUSES[self.cause]}, for {figure(self.cause_percent, 1)} % of its time" if self.cause else ""
 
     @property
     def sentence(self) -> str:
@@ -110,7 +125,7 @@ def headline(result: Result) -> Headline | None:
         cause=cause,
         cause_percent=float(table["bottleneck_percent"][row]),
         cause_at=at,
-        busiest_link=at if cause == "link" else table["bottleneck_link"][row],
+        payload_link=table["bottleneck_link"][row],
         own_percent=float(100 * table["ideal_time_us"][row] / table["time_us"][row]),
         beside=int(is_beside.sum()) - 1,
     )

@@ -75,11 +75,12 @@ def build_result(record: RunRecord, manifest: Mapping[str, Any]) -> Result:
         require_completed(record)
         checks = run_checks(record)
         require_passed(checks)
+        ended = {"exit_reason": str(ExitReason.COMPLETED), "time_ps": record.end_ps}
+        about, volume = _manifest(record, manifest, ended), _volume(record)
+        return Result(lambda table: _BUILDERS[table](record), checks, about, volume, lambda: record.platform)
     except (SimulationError, KeyboardInterrupt) as error:
         error.partial = partial_result(record, manifest, error)  # type: ignore[union-attr]  # of a KeyboardInterrupt
         raise
-    ended = {"exit_reason": str(ExitReason.COMPLETED), "time_ps": record.end_ps}
-    return Result(lambda table: _BUILDERS[table](record), checks, _manifest(record, manifest, ended), _volume(record))
 
 
 def partial_result(record: RunRecord, manifest: Mapping[str, Any], error: BaseException) -> Result:
@@ -97,7 +98,7 @@ def partial_result(record: RunRecord, manifest: Mapping[str, Any], error: BaseEx
         return rows_of_what_happened(record, table, rows)
 
     about = _manifest(record, manifest, how_it_ended(record, error))
-    return Result(load, partial_checks(record), about, _volume(record))
+    return Result(load, partial_checks(record), about, _volume(record), lambda: record.platform)
 
 
 def _volume(record: RunRecord) -> Volume:

@@ -131,6 +131,7 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         _text("kind", "compute, collective (one rank's part) or memory"),
         _int("rank", "rank that runs it"),
         _int("iteration", "iteration it belongs to"),
+        _text("stream", "stream of its rank that it is in, one at a time; empty where it is in none"),
         _text("phase", "phase of the training step"),
         _int("collective", "row of collectives it takes part in; -1 for local work"),
         _float("start_us", "start; of a collective, when the rank joins"),

@@ -27,6 +27,7 @@ def operations_table(record: RunRecord) -> Columns:
         "kind": kinds[schedule.kind],
         "rank": schedule.rank,
         "iteration": schedule.iteration,
+        "stream": np.array([*record.trace.streams, ""], dtype=object)[record.trace.stream],
         "phase": np.array(schedule.phases, dtype=object)[schedule.phase],
         "collective": schedule.instance,
         "start_us": us(columns.op_start_ps),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from astra_py.results.volume import Cut, Volume
 if TYPE_CHECKING:
     import pandas as pd
 
+    from astra_py.platforms.platform import Platform
     from astra_py.results.check import Check
 
 __all__ = ["Result", "how_far"]
@@ -38,6 +40,7 @@ class Result:
     checks : the checks that the run passed.
     manifest : what was run, by what, and how it went; plain JSON. Its keys are in ``docs/results.md``.
     volume : what keeps large tables small; none where ``load`` gives them as they are to be.
+    platform : gives the platform that it ran on; None where that is not known but by the manifest.
     """
 
     def __init__(
@@ -46,8 +49,10 @@ class Result:
         checks: tuple[Check, ...],
         manifest: Mapping[str, Any],
         volume: Volume | None = None,
+        platform: Callable[[], Platform] | None = None,
     ) -> None:
         self._load = load
+        self._platform = platform
         self._volume = volume if volume is not None else Volume(None, {})
         self._columns: dict[str, Columns] = {}
         self._frames: dict[str, pd.DataFrame] = {}
@@ -84,6 +89,16 @@ class Result:
         """
         if self.is_partial:
             raise ConfigError(f"a partial result: {how_far(self.manifest['run'])}; allowed: one of a whole run")
+
+    @cached_property
+    def kept_platform(self) -> Platform | None:
+        """The platform that it ran on, nodes and links; None where no more is known of it than the manifest says.
+
+        Raises
+        ------
+        TopologyError : the file beside the tables has no platform any more.
+        """
+        return None if self._platform is None else self._platform()
 
     @property
     def cut(self) -> Mapping[str, Cut]:

@@ -10,8 +10,9 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, fields
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from astra_py.engines.base import ExitReason
 from astra_py.errors import ConfigError
@@ -23,13 +24,18 @@ from astra_py.results.result import Result
 from astra_py.results.tables_on_disk import FORMATS, read_table, require_writable, write_table
 from astra_py.results.volume import Cut, Volume
 
-__all__ = ["MANIFEST", "read_result", "require_free", "reserved", "save_result"]
+if TYPE_CHECKING:
+    from astra_py.platforms.platform import Platform
+
+__all__ = ["MANIFEST", "PLATFORM", "read_result", "require_free", "reserved", "save_result"]
 
 MANIFEST = "manifest.json"
+#: What the run was on, so that nobody has to make it again from files that may be gone.
+PLATFORM = "run_platform.json"
 #: Version of the layout of a folder of results.
 _FORMAT = 3
 #: What a folder of results holds, the manifest last.
-_FILES = (*(f"{table}.{suffix}" for suffix in FORMATS["both"] for table in TABLES), TABLES_PAGE, MANIFEST)
+_FILES = (*(f"{table}.{suffix}" for suffix in FORMATS["both"] for table in TABLES), TABLES_PAGE, PLATFORM, MANIFEST)
 #: Keys of every manifest, whatever else it has, and what they hold.
 _KEYS = {"digest": str, "engine": str, "seed": int, "platform": dict, "run": dict, "counters": dict} | {
     "checks": list,
@@ -180,6 +186,10 @@ def _write(result: Result, folder: Path, form: str) -> None:
         write_table(frame, name, folder, form, about)
         rows[name] = len(frame)
     (folder / TABLES_PAGE).write_text(tables_page(result))
+    if (platform := result.kept_platform) is not None:
+        from astra_py.formats.platform_json import write_platform
+
+        write_platform(platform, folder / PLATFORM)
     cut = result.cut
     manifest = {
         "format": _FORMAT,
@@ -219,7 +229,14 @@ def read_result(folder: str | Path) -> Result:
     volume.cut = {name: Cut(of["rows"], of["of"], of["kept"]) for name, of in rows.items() if "of" in of}
     checks = tuple(Check(**check) for check in manifest.pop("checks"))
     del manifest["format"]
-    return Result(lambda table: read_table(table, folder, rows[table]["rows"]), checks, manifest, volume)
+    platform = partial(_read_platform, folder / PLATFORM) if (folder / PLATFORM).is_file() else None
+    return Result(lambda table: read_table(table, folder, rows[table]["rows"]), checks, manifest, volume, platform)
+
+
+def _read_platform(path: Path) -> Platform:
+    from astra_py.formats.platform_json import read_platform
+
+    return read_platform(path)
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:

@@ -27,7 +27,14 @@ def test_the_console_stays_empty_and_the_script_sorts(tmp_path: Path) -> None:
         "'sorted ' + document.querySelector('#r1-links tbody td').textContent;</script></body>"
     )
     path.write_text(path.read_text(encoding="utf-8").replace("</body>", probe), encoding="utf-8")
-    command = [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--no-first-run"]
+    command = [
+        str(CHROMIUM),
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--enable-logging=stderr",
+        "--no-first-run",
+    ]
     command += ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic"]
     command += [f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", path.as_uri()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=True)

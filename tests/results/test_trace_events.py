@@ -7,13 +7,16 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import astra_py as ap
 from astra_py.errors import ConfigError
-from astra_py.results import Result, trace_links, trace_messages, write_trace
+from astra_py.results import Result, trace, write_trace
 from astra_py.results.trace_events import microseconds, slice_text
+from astra_py.results.trace_limits import Limits
 from perfetto_cases import Timeline, read_timeline
+from timeline_agreement import queues, require_agreement
 
 JOB = Path(__file__).resolve().parents[2] / "workloads" / "zionex_2x8.toml"
 
@@ -38,44 +41,8 @@ def test_what_was_run_is_in_it(result: Result, timeline: Timeline) -> None:
     assert timeline.metadata["left_out"] == []
 
 
-def test_each_operation_is_a_slice_of_its_rank(result: Result, timeline: Timeline) -> None:
-    table = result.operations
-    found = {
-        each.args["operation"]: (each.process, each.track.split()[0], each.name, each.start_ps, each.end_ps)
-        for each in timeline.slices
-        if "operation" in each.args
-    }
-    tracks = {"compute": "compute", "memory": "memory", "collective": "collectives"}
-    assert found == {
-        row.operation: (f"rank {row.rank}", tracks[row.kind], row.name, row.start_ps, row.end_ps)
-        for row in table.itertuples()
-    }
-
-
-def test_each_message_is_a_slice_at_both_ends_and_an_arrow(result: Result, timeline: Timeline) -> None:
-    sent = {each.args["message"]: each for each in timeline.slices if each.track.startswith("NIC sends")}
-    received = {each.args["message"]: each for each in timeline.slices if each.track.startswith("NIC receives")}
-    assert len(sent) == len(received) == len(timeline.arrows) == len(result.messages)
-    for row in result.messages.itertuples():
-        one, other = sent[row.message], received[row.message]
-        assert (one.process, one.start_ps, one.end_ps) == (f"rank {row.src}", row.posted_ps, row.sent_ps)
-        assert (other.process, other.start_ps, other.end_ps) == (f"rank {row.dst}", row.sent_ps, row.delivered_ps)
-        assert one.args["bytes"] == row.size_bytes
-        start, end = timeline.arrows[row.message]
-        assert start["message"] == end["message"] == row.message
-
-
-def test_collectives_and_iterations_are_slices_of_the_run(result: Result, timeline: Timeline) -> None:
-    found = {each.args["collective"]: each for each in timeline.of("run", "collectives")}
-    assert len(found) == len(result.collectives)
-    for row in result.collectives.itertuples():
-        each = found[row.collective]
-        assert (each.name, each.start_ps, each.end_ps - each.start_ps) == (
-            row.name,
-            round(row.start_us * 1e6),
-            row.time_ps,
-        )
-        assert each.args.get("bottleneck_at", "") == row.bottleneck_at
+def test_it_says_what_the_tables_say(result: Result, timeline: Timeline) -> None:
+    require_agreement(result, timeline)
     iterations = [(each.start_ps, each.end_ps) for each in timeline.of("run", "iterations")]
     assert [end - start for start, end in iterations] == result.iterations["time_ps"].tolist()
     assert iterations[-1][1] == result.manifest["run"]["time_ps"]
@@ -87,65 +54,108 @@ def test_exposed_communication_adds_up_to_that_of_the_table(result: Result, time
     assert exposed == round(result.iterations["exposed_us"].sum() * 1e6)
 
 
-def test_what_does_not_fit_is_left_out_and_said(
+def limited(monkeypatch: pytest.MonkeyPatch, **most: int) -> None:
+    monkeypatch.setattr(trace, "Limits", lambda: Limits(**most))
+
+
+def longest_of(time: pd.Series, count: int) -> list[int]:
+    return np.argsort(-time.to_numpy(), kind="stable")[:count].tolist()
+
+
+def test_of_many_messages_the_longest_are_drawn(
     result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from astra_py.results import trace
-
-    for module in (trace, trace_messages):
-        monkeypatch.setattr(module, "MOST_MESSAGES", 20)
-        monkeypatch.setattr(module, "MOST_ARROWS", 5)
+    limited(monkeypatch, messages=20, arrows=5)
     written = write_trace(result, tmp_path / "few.json")
     timeline = read_timeline(written.path)
     table = result.messages
-    time = table["delivered_ps"] - table["posted_ps"]
-    longest = table["message"][np.argsort(-time, kind="stable")].tolist()
-    shown = {each.args["message"] for each in timeline.slices if each.track.startswith("NIC sends")}
-    assert shown == set(longest[:20])
+    longest = table["message"].iloc[longest_of(table["delivered_ps"] - table["posted_ps"], 20)].tolist()
+    for track in ("NIC sends", "NIC receives"):
+        assert {each.args["message"] for each in timeline.slices if each.track.startswith(track)} == set(longest)
     assert set(timeline.arrows) == set(longest[:5])
     assert timeline.metadata["left_out"] == list(written.left_out)
-    assert written.left_out[0].startswith(f"messages: the 20 of {len(table):,} ")
-    assert len(written.left_out) == 2
+    assert written.left_out == (
+        f"messages: the 20 of {len(table):,} that take longest to be delivered are drawn",
+        f"arrows: the 5 of {len(table):,} messages that take longest have one",
+    )
+    # what waits is counted of all messages
+    queues(result, timeline)
 
 
-def values_at(values: list[tuple[int, float]], moments: np.ndarray) -> np.ndarray:
-    """What a counter says at moments: the last value from before or then."""
-    times, found = (np.array(each) for each in zip(*values, strict=True))
-    return found[np.searchsorted(times, moments, side="right") - 1]
-
-
-def test_each_link_has_counters_of_its_bins(result: Result, timeline: Timeline) -> None:
-    bins, links = result.link_bins, result.links.set_index("channel")
-    assert len(timeline.counters) == 2 * bins["channel"].nunique() > 0
-    # what is still on its way when the last operation ends is in the last bin, too
-    end_ps = round((bins["start_us"] + bins["time_us"]).max() * 1e6)
-    for channel, mine in bins.groupby("channel"):
-        link = f"{links['from'][channel]} to {links['to'][channel]}, channel {channel}"
-        starts = np.round(mine["start_us"].to_numpy() * 1e6).astype(np.int64)
-        for counter, column in (("utilisation (%)", "utilisation_percent"), ("longest queue (B)", "max_queue_bytes")):
-            values = timeline.counters["links", f"{link}: {counter}"]
-            np.testing.assert_allclose(values_at(values, starts), mine[column], atol=5e-4)
-            assert values[-1] == (end_ps, 0) or (values[-1][1] == 0 and values[-1][0] in starts)
-
-
-def test_of_many_links_the_busiest_have_counters(
-    result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_of_many_operations_the_longest_are_drawn(
+    result: Result, timeline: Timeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from astra_py.results import trace
-
-    for module in (trace, trace_links):
-        monkeypatch.setattr(module, "MOST_VALUES", 3 * 2 * (int(result.link_bins["bin"].max()) + 2))
+    limited(monkeypatch, operations=30, exposed=4, collectives=3, iterations=1)
     written = write_trace(result, tmp_path / "few.json")
-    names = {name.split(":")[0] for _, name in read_timeline(written.path).counters}
+    few = read_timeline(written.path)
+    table = result.operations
+    longest = longest_of(table["end_ps"] - table["start_ps"], 30)
+    assert {each.args["operation"] for each in few.slices if "operation" in each.args} == set(longest)
+    # a time without compute is one without any, drawn or not
+    gaps = [each for each in timeline.slices if each.track == "exposed communication"]
+    shown = [each for each in few.slices if each.track == "exposed communication"]
+    assert {(each.process, each.start_ps, each.end_ps) for each in shown} <= {
+        (each.process, each.start_ps, each.end_ps) for each in gaps
+    }
+    lengths = sorted((each.end_ps - each.start_ps for each in gaps), reverse=True)
+    assert sorted((each.end_ps - each.start_ps for each in shown), reverse=True) == lengths[:4]
+    assert len(few.of("run", "collectives")) == 3
+    assert len(few.of("run", "iterations")) == 1
+    assert written.left_out == (
+        "iterations: the 1 of 2 that take longest are drawn",
+        f"collectives: the 3 of {len(result.collectives)} that take longest are drawn",
+        f"operations: the 30 of {len(table):,} that take longest are drawn",
+        f"exposed communication: the 4 of {len(gaps)} times that are longest are drawn",
+    )
+
+
+def test_of_many_ranks_those_that_send_the_most_have_a_counter(
+    result: Result, timeline: Timeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = result.messages.groupby("src").size_bytes.sum().sort_values(ascending=False, kind="stable")
+    first, second = (len(timeline.counters[f"rank {rank}", "NIC to send B"]) for rank in sent.index[:2])
+    limited(monkeypatch, queue_values=first + second)
+    written = write_trace(result, tmp_path / "few.json")
+    counted = {process for process, name in read_timeline(written.path).counters if name == "NIC to send B"}
+    assert counted == {f"rank {rank}" for rank in sent.index[:2]}
+    assert written.left_out == ("counters 'NIC to send': the 2 of 8 ranks that send the most have one",)
+
+
+def test_of_many_links_the_busiest_are_drawn(result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limited(monkeypatch, link_values=3 * 2 * (int(result.link_bins["bin"].max()) + 2), link_slices=7)
+    written = write_trace(result, tmp_path / "few.json")
+    timeline = read_timeline(written.path)
+    shown = [name for name in timeline.processes if name.startswith("link ")]
     busiest = result.links.sort_values("line_bytes", ascending=False, kind="stable").head(3)
-    assert {name.split(", channel ")[0] for name in names} == set(busiest["from"] + " to " + busiest["to"])
-    (line,) = written.left_out
-    assert line.startswith(f"links: the 3 of {result.link_bins['channel'].nunique()} ")
+    assert {int(name.rpartition(" ")[2]) for name in shown} == set(busiest.channel)
+    assert {process for process, _ in timeline.counters if process.startswith("link ")} == set(shown)
+    assert sum(each.track == "busy" for each in timeline.slices) == 7
+    links, stretches = written.left_out
+    directions = result.link_bins["channel"].nunique()
+    assert links == f"links: the 3 of {directions} directions of links that are busiest are drawn"
+    assert stretches.startswith("busy links: the 7 of ")
 
 
-def test_a_run_without_bins_has_no_counters(tmp_path: Path) -> None:
-    result = ap.load(JOB, "platform.nodes=1", "platform.ranks=8", "engine=analytic").run()
-    assert not read_timeline(write_trace(result, tmp_path / "run.json").path).counters
+def test_a_timeline_never_has_more_bytes_than_a_viewer_opens(
+    result: Result, timeline: Timeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trace, "MOST_BYTES", 300_000)
+    written = write_trace(result, tmp_path / "few.json")
+    assert 100_000 < written.bytes < 300_000
+    few = read_timeline(written.path)
+    assert 0 < len(few.slices) < len(timeline.slices)
+    kinds = {line.split(":")[0] for line in few.metadata["left_out"]}
+    assert kinds >= {"messages", "arrows", "links"}
+    # where even one of each is too much, there is one of each
+    monkeypatch.setattr(trace, "MOST_BYTES", 10)
+    least = read_timeline(write_trace(result, tmp_path / "least.json").path)
+    assert len(least.arrows) == 1
+
+
+def test_a_run_without_bins_has_no_links(tmp_path: Path) -> None:
+    result = ap.load(JOB, "platform.nodes=1", "platform.ranks=8", "results.link_bins=0").run()
+    timeline = read_timeline(write_trace(result, tmp_path / "run.json").path)
+    assert not [name for name in timeline.processes if name.startswith("link ")]
 
 
 def test_tables_that_were_cut_are_named(tmp_path: Path) -> None:
@@ -155,6 +165,10 @@ def test_tables_that_were_cut_are_named(tmp_path: Path) -> None:
     for table, cut in result.cut.items():
         is_drawn = table in ("operations", "messages", "link_bins")
         assert (f"{table}: the results have {cut}" in written.left_out) == is_drawn
+    # a counter of some of the messages would be wrong
+    assert "messages" in result.cut
+    assert "counters 'NIC to send': they would need all messages" in "\n".join(written.left_out)
+    assert not [name for _, name in read_timeline(written.path).counters if name == "NIC to send B"]
 
 
 def test_the_same_result_gives_the_same_file(result: Result, tmp_path: Path) -> None:
