@@ -53,6 +53,7 @@ class Timeline:
     processes : names of processes in the order in which they are shown, and of the tracks of each.
     slices : in the file's order.
     arrows : the slices that each arrow goes from and to, by its id.
+    moments : when each arrow begins and ends, in ps.
     counters : of each (process, counter with its unit), moments in ps and values in order.
     """
 
@@ -60,6 +61,7 @@ class Timeline:
     processes: dict[str, list[str]] = field(default_factory=dict)
     slices: list[Slice] = field(default_factory=list)
     arrows: dict[int, tuple[Slice, Slice]] = field(default_factory=dict)
+    moments: dict[int, tuple[int, int]] = field(default_factory=dict)
     counters: dict[tuple[str, str], list[tuple[int, float]]] = field(default_factory=lambda: defaultdict(list))
 
     def of(self, process: str, track: str) -> list[Slice]:
@@ -239,6 +241,7 @@ class _Reader:
                 assert each.start_ps <= when <= each.end_ps, f"an end of arrow {number} is outside of {each}"
                 bound.append(each)
             self.found.arrows[number] = (bound[0], bound[1])
+            self.found.moments[number] = (moment, later)
 
 
 def _last_begun(seen: Iterable[tuple[int, Slice | tuple[str, int]]]) -> dict[tuple[str, int], Slice | None]:

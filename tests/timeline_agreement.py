@@ -90,6 +90,7 @@ def messages(result: Result, timeline: Timeline) -> int:
         assert _seen(other) == (f"rank {row.dst}", "NIC receives", name, left, row.delivered_ps, False)
         assert other.args == about
         assert timeline.arrows[row.message] == (one, other)
+        assert timeline.moments[row.message] == (row.posted_ps, left)
     delivered = sum(row.delivered_ps >= 0 for row in table)
     assert (len(sends), len(receives), len(timeline.arrows)) == (len(table), delivered, delivered)
     return len(sends) + len(receives)
@@ -235,3 +236,8 @@ def order(result: Result, timeline: Timeline) -> None:
         tracks = timeline.processes[rank]
         places = [next(i for i, head in enumerate(heads) if track.startswith(head)) for track in tracks]
         assert places == sorted(places), tracks
+        streams = [track for track in tracks if track.startswith("stream ")]
+        kinds = [{each.args["kind"] for each in timeline.of(rank, track)} for track in streams]
+        assert [i for i, kind in enumerate(kinds) if "compute" in kind] == list(
+            range(sum("compute" in k for k in kinds))
+        )

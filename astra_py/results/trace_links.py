@@ -114,7 +114,7 @@ class _Bins:
         return np.sort(np.argsort(-carried, kind="stable")[:fit])
 
     def stretches(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Neighbouring bins that are all busy or all full: i64[n, 6] of row, is full, start, end, first, last bin."""
+        """Bins in a row, all busy or all full; i64[n, 6]: row, is full, start, end, first bin, the bin after."""
         found = []
         for row in rows.tolist():
             state = np.where(self.matrix("line_bytes")[row] > 0, 1, 0)
