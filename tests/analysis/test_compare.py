@@ -210,8 +210,8 @@ def test_parts_are_drawn_as_stacked_bars(ring):
     pytest.importorskip("matplotlib").use("Agg")
     ax = ring.plot()
     assert [label.get_text() for label in ax.get_yticklabels()] == [
-        "all_reduce of 8192 B: all_reduce, iteration 0",
-        "all_reduce of 1048576 B: all_reduce, iteration 0",
+        "all_reduce of 8192 B: all_reduce",
+        "all_reduce of 1048576 B: all_reduce",
     ]
     (legend,) = ax.figure.legends
     assert [text.get_text() for text in legend.get_texts()] == [
